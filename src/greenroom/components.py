@@ -1,0 +1,186 @@
+"""The words of a declaration as frozen data: components, their sources and options.
+
+Nothing here reads a file or runs a process. Paths are absolute; relative ones were taken
+relative to the file that names them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Pairs = tuple[tuple[str, str], ...]
+"""A mapping as sorted pairs: frozen all the way down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a value stands: file, line (1-based, 0 when the parser gave none) and key."""
+
+    file: str
+    line: int
+    key: str
+
+    def __str__(self) -> str:
+        """Return ``file:line [table] key`` for an error's first words."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place} {self.key}" if self.key else place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectSource:
+    """Extras and dependency groups of a uv project (``pyproject.toml`` and ``uv.lock``)."""
+
+    directory: str
+    """The workspace's root: the directory that holds ``uv.lock``."""
+    package: str | None = None
+    """A workspace member's name; None is the root's own project."""
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    default_groups: bool = True
+    """Whether uv's ``default-groups`` count (they do in ``uv sync``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PylockSource:
+    """A ``pylock.toml`` or ``pylock.<name>.toml`` (PEP 751), with its own extras and groups."""
+
+    path: str
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    default_groups: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequirementsSource:
+    """Requirements files with what restricts them; locked in ``greenroom.lock/``."""
+
+    requirements: tuple[str, ...]
+    constraints: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    build_constraints: tuple[str, ...] = ()
+    extra_requirements: tuple[str, ...] = ()
+    """Requirement lines added to the files' own."""
+    config: str | None = None
+    """The component's own ``uv.toml``, honoured and part of the lock's inputs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InlineSource:
+    """Requirement lines written in the declaration itself; locked in ``greenroom.lock/``."""
+
+    requirements: tuple[str, ...]
+    base: str
+    """The directory that relative paths in the lines are relative to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptSource:
+    """A script with inline metadata (PEP 723); locked in ``greenroom.lock/``."""
+
+    path: str
+
+
+Source = ProjectSource | PylockSource | RequirementsSource | InlineSource | ScriptSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """A package index by name; credentials come from ``UV_INDEX_<NAME>_USERNAME/PASSWORD``."""
+
+    name: str
+    url: str
+    explicit: bool = False
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a component or environment may say beside its source."""
+
+    python: str | None = None
+    """A request: specifier set, version, or absolute path; None: the driver's."""
+    python_origin: Origin | None = None
+    indexes: tuple[Index, ...] = ()
+    build_env: tuple[tuple[str, str | None], ...] = ()
+    """Variables that builds may read; a value of None is taken from the caller's."""
+    no_build_isolation: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Package -> the packages of the environment its build sees; () means all isolated ones.
+    The order is the order of the chain: each may use those before it."""
+    install_local: bool = True
+    late_packages: tuple[str, ...] = ()
+    compile_bytecode: bool = True
+    link_mode: str | None = None
+    """``hardlink``, ``clone``, ``copy``, or None: uv's default for the platform."""
+    allow_clash: tuple[str, ...] = ()
+    """Packages that win a clash of files: installed last."""
+    post_install: tuple[tuple[str, ...], ...] = ()
+    smoke: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentSpec:
+    """A source with its options: what a recipe is made from."""
+
+    source: Source
+    options: Options
+    lock_name: str
+    """The ``<name>`` of ``greenroom.lock/pylock.<name>.toml`` for sources that have no lock."""
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What the process of a component is started with, beside its interpreter."""
+
+    variables: Pairs = ()
+    env_file: str | None = None
+    directory: str | None = None
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """What runs in its own process: an actor or a server."""
+
+    name: str
+    kind: str
+    """``actor`` or ``server``."""
+    spec: EnvironmentSpec | None
+    """None: the driver's interpreter, no environment."""
+    launch: Launch
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """An image layer: the extras that only it can finish, and the packages it owns."""
+
+    name: str
+    extras: tuple[str, ...] = ()
+    late_packages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOptions:
+    """Where the declaration puts stores and aliases."""
+
+    paths: tuple[str, ...] = ()
+    aliases: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """What was written, checked, with where each part stands."""
+
+    file: str
+    root: str
+    components: tuple[Component, ...]
+    stages: tuple[Stage, ...] = ()
+    store: StoreOptions = StoreOptions()
+    driver: str | None = None
+    """The driver's interpreter, when it is not greenroom's own."""
+    pythons: tuple[str, ...] = ()
+    """Declared interpreter paths, looked at before uv is asked."""
+    python_downloads: bool = False
+    files: tuple[str, ...] = ()
+    """Every file and directory whose change could change this declaration."""

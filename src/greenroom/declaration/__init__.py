@@ -1,0 +1,1 @@
+"""(docstring to be written by the owner)"""

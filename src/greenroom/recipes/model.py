@@ -1,0 +1,119 @@
+"""What an environment contains, as plain data: no path of this machine beyond local sources, no URL.
+
+Everything in a :class:`Recipe` is in the key; what is not in the key stands in :class:`Supply`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from greenroom.components import Index, Pairs
+from greenroom.locks.model import BuildSettings, Commit, Directory, File
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """A wheel of an index or a direct URL, chosen for the target's tags."""
+
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildInputs:
+    """What decides what a build of a source gives, beside source and interpreter."""
+
+    requires: tuple[str, ...] = ()
+    """Extra build requirements, pinned where they follow the environment."""
+    constraints: tuple[str, ...] = ()
+    settings: Pairs = ()
+    variables: tuple[tuple[str, str | None], ...] = ()
+    """``build-env`` and the source's own build variables with their values; None: not set."""
+    isolated: bool = True
+    sees: tuple[str, ...] = ()
+    """Without isolation: ``name==version@digest`` of what the build sees, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A source that greenroom builds once into a wheel of its own store."""
+
+    source: str
+    """``sha256:<hex>`` of an sdist or archive, ``git:<commit>``, or ``tree:<hex>`` of a directory."""
+    subdirectory: str | None
+    inputs: BuildInputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Editable:
+    """A local source installed in place: its path and metadata files count, its code does not."""
+
+    path: str
+    metadata: str
+    """sha256 of the metadata inputs; empty when the source is absent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Late:
+    """A package that a later image stage brings: name and version count, the wheel does not."""
+
+
+Content = Wheel | Build | Editable | Late
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """One distribution with the one content chosen for it."""
+
+    name: str
+    version: str | None
+    content: Content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Python:
+    """The interpreter's part of the content."""
+
+    path: str
+    implementation: str
+    version: str
+    abi: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """One environment's content for one interpreter."""
+
+    python: Python
+    distributions: tuple[Distribution, ...]
+    """Sorted by name."""
+    post_install: tuple[tuple[str, ...], ...] = ()
+    last: tuple[str, ...] = ()
+    """``allow-clash``: the packages installed last, in this order."""
+    bytecode: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origins:
+    """Where the bytes of one distribution come from; never in the key."""
+
+    name: str
+    file: File | None = None
+    """The chosen wheel, sdist or archive."""
+    commit: Commit | None = None
+    directory: Directory | None = None
+    index: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """What the builder needs beside the recipe and what leaves the content as it is."""
+
+    origins: tuple[Origins, ...]
+    """One for each distribution of the recipe, same order."""
+    settings: BuildSettings
+    indexes: tuple[Index, ...] = ()
+    link_mode: str | None = None
+    smoke: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    """Names of the distributions that are local sources: the last step."""
