@@ -95,6 +95,9 @@ class InterruptedRunError(GreenroomError):
     status = 130
 
 
+# --- leaves: one section for each part, in the order of the data ---
+
+
 class Problems(UseError):
     """Several errors of one run, said all at once."""
 
@@ -106,3 +109,16 @@ class Problems(UseError):
     def lines(self) -> tuple[str, ...]:
         """Return one line for each error."""
         return tuple(str(error) for error in self.errors)
+
+
+# declaration
+
+# uv and interpreters
+
+# locks and recipes
+
+# store
+
+# builder
+
+# project and command
