@@ -1,1 +1,5 @@
-"""(docstring to be written by the owner)"""
+"""Realize missing environments in parallel, and write the locks of sources that have none.
+
+Import the submodules: ``syncing`` (environments), ``relocking`` (``greenroom.lock/``), ``events``
+(what happens, as facts), ``work`` (what is to be built).
+"""
