@@ -1,1 +1,1 @@
-"""(docstring to be written by the owner)"""
+"""Reads and checks what was declared: tables in, :class:`~greenroom.components.Declaration` out."""
