@@ -90,3 +90,5 @@ class Selection:
     settings: BuildSettings
     files: tuple[str, ...]
     """Every file that was read for it."""
+    notes: tuple[str, ...] = ()
+    """What cannot be known here and is worth one line: members whose sources are absent."""

@@ -31,7 +31,8 @@ class BuildInputs:
     """``build-env`` and the source's own build variables with their values; None: not set."""
     isolated: bool = True
     sees: tuple[str, ...] = ()
-    """Without isolation: ``name==version@digest`` of what the build sees, in order."""
+    """``name==version@digest``, sorted: without isolation what the build sees of the environment;
+    with isolation what ``match-runtime`` takes from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,13 @@ class Build:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Editable:
-    """A local source installed in place: its path and metadata files count, its code does not."""
+    """A local source installed in place: its path counts, its code does not.
+
+    Its metadata files (``pyproject.toml`` …) are not here but in :attr:`Supply.metadata`: they may be
+    absent where the key is told (an image's dependency layer), and the key must be the same there.
+    """
 
     path: str
-    metadata: str
-    """sha256 of the metadata inputs; empty when the source is absent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,3 +120,8 @@ class Supply:
     smoke: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
     """Names of the distributions that are local sources: the last step."""
+    metadata: Pairs = ()
+    """Editable's name -> sha256 of its metadata files, empty when the source is absent. The record
+    keeps it; a difference makes the environment's local step stale (``recipes.local.changes``)."""
+    notes: tuple[str, ...] = ()
+    """What cannot be known here and is worth one line: sources that are absent."""
