@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from greenroom.store.model import Clash, Finding
+
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known spelling nearest to ``name``, or None when none is near."""
@@ -293,7 +295,342 @@ class PythonTooOld(UseError):
 
 # locks and recipes
 
+
+class LockMissing(UseError):
+    """A source has no lock yet."""
+
+    def __init__(self, file: str, *, where: str, todo: str) -> None:
+        self.file = file
+        super().__init__(f"there is no {file}", where=where, todo=todo)
+
+
+class LockUnreadable(UseError):
+    """A lock, or a file that it is made from, cannot be read or parsed."""
+
+    def __init__(self, file: str, reason: str, *, line: int = 0, todo: str | None = None) -> None:
+        self.file, self.reason, self.line = file, reason, line
+        where = f"{file}:{line}" if line else file
+        super().__init__(f"cannot be read: {reason}", where=where, todo=todo)
+
+
+class LockTooNew(UseError):
+    """A lock has a format of a later date than this greenroom knows."""
+
+    def __init__(self, file: str, version: str, known: str) -> None:
+        self.file, self.version, self.known = file, version, known
+        super().__init__(
+            f"the lock has format {version}, this greenroom reads {known}",
+            where=file,
+            todo="install a newer greenroom",
+        )
+
+
+class NotALockName(UseError):
+    """A PEP 751 lock has a name that installers refuse."""
+
+    def __init__(self, file: str, *, where: str) -> None:
+        self.file = file
+        super().__init__(
+            f"{file} is not named as a lock", where=where, todo="name it pylock.toml or pylock.<name>.toml"
+        )
+
+
+class StaleLock(UseError):
+    """What a lock was made from has changed since."""
+
+    def __init__(self, file: str, differences: Iterable[str], *, todo: str) -> None:
+        self.file, self.differences = file, tuple(differences)
+        shown = "; ".join(self.differences[:5])
+        more = len(self.differences) - 5
+        shown = f"{shown}; and {more} more" if more > 0 else shown
+        super().__init__(f"the lock is out of date: {shown}", where=file, todo=todo)
+
+
+class UnknownExtra(UseError):
+    """An extra is asked for that the source does not declare."""
+
+    def __init__(self, extra: str, *, known: Iterable[str], of: str, where: str) -> None:
+        self.extra, self.known, self.of = extra, tuple(known), of
+        super().__init__(
+            f"extra {extra!r} is not declared by {of}", where=where, todo=use_one_of(extra, self.known)
+        )
+
+
+class UnknownGroup(UseError):
+    """A dependency group is asked for that the source does not declare."""
+
+    def __init__(self, group: str, *, known: Iterable[str], of: str, where: str) -> None:
+        self.group, self.known, self.of = group, tuple(known), of
+        super().__init__(
+            f"dependency group {group!r} is not declared by {of}",
+            where=where,
+            todo=use_one_of(group, self.known),
+        )
+
+
+class UnknownMember(UseError):
+    """A package is asked for that is no member of the workspace."""
+
+    def __init__(self, package: str, *, known: Iterable[str], where: str) -> None:
+        self.package, self.known = package, tuple(known)
+        super().__init__(
+            f"{package!r} is no member of the workspace", where=where, todo=use_one_of(package, self.known)
+        )
+
+
+class ExtrasConflict(UseError):
+    """Extras or groups are asked for together that the project declares as conflicting.
+
+    :param asked: what the component asks for.
+    :param conflict: the members of the declared set that would be active.
+    :param declared: the whole declared set.
+    :param through: how a member that is not the project itself comes in.
+    """
+
+    def __init__(
+        self,
+        asked: Iterable[str],
+        *,
+        conflict: Iterable[str],
+        declared: Iterable[str],
+        through: Iterable[str],
+        file: str,
+        where: str,
+    ) -> None:
+        self.asked, self.conflict, self.declared = tuple(asked), tuple(conflict), tuple(declared)
+        self.through, self.file = tuple(through), file
+        how = f"; {'; '.join(self.through)}" if self.through else ""
+        super().__init__(
+            f"{' + '.join(self.asked) or 'no extras'} cannot be installed: {' and '.join(self.conflict)}"
+            f" are declared as conflicting {{{', '.join(self.declared)}}} in {file}{how}",
+            where=where,
+            todo="ask for one of them only",
+        )
+
+
+class LockNeedsPython(UseError):
+    """A lock is for other versions of Python than the interpreter's."""
+
+    def __init__(self, file: str, requires: str, *, version: str, path: str) -> None:
+        self.file, self.requires, self.version, self.path = file, requires, version, path
+        super().__init__(
+            f"the lock is for Python {requires}, {path} is {version}",
+            where=file,
+            todo="declare `python` for it, or use a driver that the lock admits",
+        )
+
+
+class PlatformNotLocked(UseError):
+    """A lock does not cover this platform."""
+
+    def __init__(self, file: str, supported: Iterable[str], *, platform: str) -> None:
+        self.file, self.supported, self.platform = file, tuple(supported), platform
+        super().__init__(
+            f"the lock does not cover {platform}: it is for {' or '.join(self.supported)}",
+            where=file,
+            todo="lock for this platform too (`environments` of [tool.uv])",
+        )
+
+
+class AmbiguousLock(UseError):
+    """A lock gives two candidates for one package, or none where one is needed."""
+
+    def __init__(self, file: str, package: str, found: Iterable[str]) -> None:
+        self.file, self.package, self.found = file, package, tuple(found)
+        shown = " and ".join(self.found) or "no candidate"
+        super().__init__(f"the lock gives {shown} for {package}", where=file, todo="lock again")
+
+
+class SecretInSource(UseError):
+    """A credential stands in a file that is committed and copied; the message never repeats it."""
+
+    def __init__(self, file: str, line: int, *, todo: str | None = None) -> None:
+        self.file, self.line = file, line
+        super().__init__(
+            "a URL holds a credential",
+            where=f"{file}:{line}",
+            todo=todo
+            or "take it out, give it by UV_INDEX_<NAME>_USERNAME and UV_INDEX_<NAME>_PASSWORD or a netrc file,"
+            " lock again, and replace the credential",
+        )
+
+
+class RequirementsUnreadable(UseError):
+    """A requirements file is missing, includes itself, or has a line that means nothing."""
+
+
+class MissingHash(UseError):
+    """A lock pins a file without its hash, so its content cannot be known."""
+
+    def __init__(self, name: str, version: str | None, *, file: str, where: str) -> None:
+        self.name, self.version, self.file = name, version, file
+        super().__init__(
+            f"{name} {version or ''} ({file}) has no sha256 in the lock",
+            where=where,
+            todo="use an index that gives hashes, or lock again",
+        )
+
+
+class NoMatchingFile(UseError):
+    """A distribution has no file that can be installed on this target."""
+
+    def __init__(
+        self, name: str, version: str | None, *, tags: Iterable[str], target: str, where: str, why: str = ""
+    ) -> None:
+        self.name, self.version, self.tags, self.target, self.why = name, version, tuple(tags), target, why
+        shown = ", ".join(self.tags[:6])
+        more = len(self.tags) - 6
+        shown = f"{shown} and {more} more" if more > 0 else shown
+        there = f"there are wheels for {shown}" if self.tags else "the lock has no file"
+        super().__init__(
+            f"{name} {version or ''} has nothing to install for {target}: {why or there}",
+            where=where,
+            todo="use an interpreter or a platform that it supports, or another version of it",
+        )
+
 # store
+
+
+class StorePathRefused(UseError):
+    """A path that cannot hold a store, with the reason."""
+
+    def __init__(self, path: str, reason: str, *, origin: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(
+            f"the store path {path!r} is refused: {reason}",
+            where=origin,
+            todo="let GREENROOM_STORE name another directory",
+        )
+
+
+class NoStoreWritable(FailedError):
+    """Every store is read-only, and something is to be built."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = tuple(paths)
+        super().__init__(
+            f"no store is writable: {', '.join(self.paths)}",
+            todo="let GREENROOM_STORE name a writable directory first",
+        )
+
+
+class StoreFailed(FailedError):
+    """The operating system refused a step in the store."""
+
+    def __init__(self, step: str, path: str, reason: str, *, todo: str | None = None) -> None:
+        self.step, self.path, self.reason = step, path, reason
+        super().__init__(f"cannot {step}: {reason}", where=path, todo=todo)
+
+    @classmethod
+    def of(cls, step: str, path: str, error: OSError) -> StoreFailed:
+        """Return the error for a failed system call, with what helps against the usual causes."""
+        import errno  # noqa: PLC0415 - only when something is wrong
+
+        todo = {
+            errno.ENOSPC: "free space or inodes (greenroom gc), or let GREENROOM_STORE name another disk",
+            errno.EDQUOT: "free space or inodes (greenroom gc), or let GREENROOM_STORE name another disk",
+            errno.EROFS: "let GREENROOM_STORE name a writable directory first",
+            errno.EACCES: "let GREENROOM_STORE name a directory of your own first",
+            errno.EPERM: "let GREENROOM_STORE name a directory of your own first",
+            errno.ENAMETOOLONG: "let GREENROOM_STORE name a shorter path",
+        }.get(error.errno or 0)
+        return cls(step, path, error.strerror or type(error).__name__, todo=todo)
+
+
+class LocksUnsupported(FailedError):
+    """Locks of this file system do not exclude, so two builds of one environment could run at once."""
+
+    def __init__(self, path: str, *, filesystem: str, mount: str, reason: str) -> None:
+        self.path, self.filesystem, self.mount, self.reason = path, filesystem, mount, reason
+        super().__init__(
+            f"locks do not work on the {filesystem} file system at {mount}: {reason}",
+            where=path,
+            todo="mount it with working locks, or let GREENROOM_STORE name a directory elsewhere",
+        )
+
+
+class LockBusy(FailedError):
+    """Another process holds a lock, and waiting was not wanted."""
+
+    def __init__(self, path: str, holder: str) -> None:
+        self.path, self.holder = path, holder
+        super().__init__(f"held by {holder}", where=path, todo="try again when it has ended")
+
+
+class RecordUnreadable(NotReadyError):
+    """An environment's record is damaged, or was written by a newer greenroom."""
+
+    def __init__(self, path: str, reason: str, *, newer: bool = False) -> None:
+        self.path, self.reason, self.newer = path, reason, newer
+        todo = "update greenroom" if newer else "greenroom sync builds it anew"
+        super().__init__(f"the record cannot be used: {reason}", where=path, todo=todo)
+
+
+class EnvironmentGone(NotReadyError):
+    """An environment was removed, or is being removed or replaced."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__("the environment was removed or is being replaced", where=path, todo="greenroom sync")
+
+
+class EnvironmentInUse(FailedError):
+    """An environment cannot be replaced: something runs from it."""
+
+    def __init__(self, path: str, users: Iterable[str]) -> None:
+        self.path, self.users = path, tuple(users)
+        by = ", ".join(self.users) or "a running process"
+        super().__init__(f"in use by {by}", where=path, todo="stop it, or use --force")
+
+
+class ProofFailed(FailedError):
+    """What was installed is not what the recipe says."""
+
+    def __init__(self, path: str, findings: Iterable[Finding]) -> None:
+        self.path, self.findings = path, tuple(findings)
+        self.distributions = tuple(sorted({f.distribution for f in self.findings if f.distribution}))
+        first = self.findings[0].text() if self.findings else "nothing was proven"
+        more = f" and {len(self.findings) - 1} more" if len(self.findings) > 1 else ""
+        super().__init__(f"the proof failed: {first}{more}", where=path)
+
+
+class ClashError(FailedError):
+    """Several distributions bring different files for one path, and no winner is named."""
+
+    def __init__(self, path: str, clashes: Iterable[Clash]) -> None:
+        self.path, self.clashes = path, tuple(clashes)
+        first = self.clashes[0]
+        more = f" and {len(self.clashes) - 1} more files" if len(self.clashes) > 1 else ""
+        super().__init__(
+            f"{' and '.join(first.owners)} bring different files: {first.path}{more}",
+            where=path,
+            todo=f"name the winner, for example allow-clash = [{first.owners[-1]!r}]",
+        )
+
+
+class CompileFailed(FailedError):
+    """The interpreter that compiles bytecode ended before its work."""
+
+    def __init__(self, interpreter: str, reason: str) -> None:
+        self.interpreter, self.reason = interpreter, reason
+        super().__init__(f"{interpreter} failed to compile bytecode: {reason}")
+
+
+class AliasRefused(UseError):
+    """What stands where an alias is to go is not an alias."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"no alias is written here: {reason}", where=path, todo="move it away")
+
+
+class CopyRefused(UseError):
+    """A writable copy cannot be made there."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"no copy is made here: {reason}", where=path, todo="name another directory")
+
 
 # builder
 
