@@ -1,0 +1,1 @@
+"""greenroom's tests: the installed command, real processes, a real package index."""
