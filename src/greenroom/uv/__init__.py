@@ -1,1 +1,5 @@
-"""(docstring to be written by the owner)"""
+"""The only door to uv: where it is, its arguments, its surroundings, its processes, its secrets.
+
+Import the submodules: ``binary`` finds it, ``commands`` spells its arguments, ``settings`` makes its
+configuration and environment, ``process`` runs it, ``secrets`` hides credentials.
+"""

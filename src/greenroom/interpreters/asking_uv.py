@@ -1,0 +1,56 @@
+"""Ask uv for an interpreter, where nothing but the request and the machine decides."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from greenroom.interpreters.asking import neutral
+from greenroom.interpreters.shims import unwrapped
+from greenroom.uv import binary, commands, settings
+from greenroom.uv.process import Group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["search"]
+
+
+def search(request: str, *, environ: Mapping[str, str], downloads: bool = False) -> str | None:
+    """Return the path of an interpreter that uv names for a request; None when it knows none.
+
+    uv runs in an empty directory, without what chooses an interpreter by variable, and with
+    the installations themselves instead of shims on PATH.
+
+    :param downloads: whether uv may fetch one.
+    :raises UvMissing: there is no uv.
+    """
+    uv = binary.find(environ)
+    binary.version(uv)
+    with tempfile.TemporaryDirectory(prefix="greenroom-") as empty, Group() as group:
+        variables = settings.variables(neutral(environ) | _kept(environ))
+        variables["PATH"] = unwrapped(variables["PATH"])
+        find = (uv, *commands.python_find(request))
+        found = _path(group.run(find, cwd=empty, env=variables).tail)
+        if found is not None or not downloads:
+            return found
+        config = os.path.join(empty, "uv.toml")
+        with open(os.open(config, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+            file.write(settings.config_text(settings.transport(environ)))
+        install = (uv, *commands.python_install(request, config=config))
+        allowed = variables | {"UV_PYTHON_DOWNLOADS": "manual"}
+        group.run(install, cwd=empty, env=allowed)
+        return _path(group.run(find, cwd=empty, env=variables).tail)
+
+
+def _kept(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if name.startswith("UV_")}
+
+
+def _path(lines: tuple[str, ...]) -> str | None:
+    """Return the path that uv printed, among its warnings."""
+    for line in reversed(lines):
+        if os.path.isabs(line) and os.path.isfile(line):
+            return line
+    return None

@@ -1,0 +1,322 @@
+"""uv's configuration and environment, made anew: the caller's surroundings decide nothing.
+
+Of the user's and the machine's ``uv.toml`` only transport settings are taken: what decides how
+packages travel, not which ones. The rest is named, so that a caller can say so once.
+https://docs.astral.sh/uv/reference/settings/, https://docs.astral.sh/uv/reference/environment/
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from greenroom.errors import SettingsUnreadable
+from greenroom.uv import toml
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from greenroom.components import Index
+    from greenroom.locks.model import BuildSettings
+
+__all__ = ["Ignored", "Transport", "config_text", "transport", "variables"]
+
+_TRANSPORT = frozenset(
+    {
+        # where packages come from
+        *("index", "index-url", "extra-index-url", "no-index", "find-links"),
+        # how they are reached
+        *("system-certs", "native-tls", "allow-insecure-host", "keyring-provider"),
+        *("http-proxy", "https-proxy", "no-proxy", "offline"),
+        # where they are kept, how many at once
+        *("cache-dir", "concurrent-downloads", "concurrent-builds", "concurrent-installs"),
+        # where interpreters come from
+        *(
+            "python-install-mirror",
+            "pypy-install-mirror",
+            "graalpy-install-mirror",
+            "python-downloads-json-url",
+        ),
+    }
+)
+_PIP_TRANSPORT = frozenset({"index-url", "extra-index-url", "no-index", "find-links", "keyring-provider"})
+"""Of the ``[pip]`` table, which uv merges over the keys of the same names."""
+_SILENT = frozenset(
+    {
+        # uv's other commands: publishing, editing a project, a report
+        *("publish-url", "trusted-publishing", "check-url", "add-bounds", "audit"),
+        # said on every command line
+        *("preview", "preview-features", "python-downloads"),
+    }
+)
+"""Keys that cannot mean anything here, and are not worth a word."""
+
+PASSED = {
+    # programs, and where their own files are
+    **dict.fromkeys(
+        ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR"), "builds run compilers, git and such"
+    ),
+    **dict.fromkeys(("LANG", "LANGUAGE", "TZ"), "their messages"),
+    # the network
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"), "proxies"),
+    **dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "no_proxy"), "proxies"),
+    **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT"), "certificates of indexes"),
+    **dict.fromkeys(
+        ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NETRC"), "the same, for a build's own downloads"
+    ),
+    # uv's transport
+    **dict.fromkeys(
+        ("UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL"), "the operator's indexes"
+    ),
+    **dict.fromkeys(("UV_FIND_LINKS", "UV_INSECURE_HOST", "UV_KEYRING_PROVIDER"), "reaching indexes"),
+    **dict.fromkeys(("UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_CREDENTIALS_DIR"), "reaching indexes"),
+    **dict.fromkeys(("UV_HTTP_TIMEOUT", "UV_HTTP_CONNECT_TIMEOUT", "UV_REQUEST_TIMEOUT"), "slow networks"),
+    **dict.fromkeys(("UV_HTTP_RETRIES", "UV_OFFLINE", "UV_CACHE_DIR"), "slow or no networks"),
+    **dict.fromkeys(("UV_CONCURRENT_DOWNLOADS", "UV_CONCURRENT_BUILDS", "UV_CONCURRENT_INSTALLS"), "speed"),
+    **dict.fromkeys(("UV_PYTHON_INSTALL_DIR", "UV_PYTHON_CACHE_DIR"), "where uv keeps interpreters"),
+    **dict.fromkeys(("UV_PYTHON_INSTALL_MIRROR", "UV_PYPY_INSTALL_MIRROR"), "where uv gets interpreters"),
+    **dict.fromkeys(("UV_PYTHON_DOWNLOADS_JSON_URL", "UV_GITHUB_TOKEN"), "where uv gets interpreters"),
+}
+"""Each variable that uv and its builds get from the caller, with why."""
+PASSED_PREFIXES = {
+    "LC_": "the language of messages",
+    "XDG_": "where git, keyring and uv keep their files",
+    "SSH_": "access to git servers",
+    "GIT_": "access to git servers",
+}
+PASSED_PATTERN = ("UV_INDEX_", ("_USERNAME", "_PASSWORD"))
+"""Credentials of named indexes."""
+_NOT_PASSED = frozenset(
+    {
+        # a git hook's variables: git in a build would work on the caller's repository
+        *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"),
+        *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_CEILING_DIRECTORIES"),
+    }
+)
+_SAID = {
+    # A build of hours holds uv's lock; a caller's tiny limit would fail those who wait. Seconds.
+    "UV_LOCK_TIMEOUT": "86400",
+    "UV_NO_PROGRESS": "1",
+    "UV_NO_CONFIG": "1",
+    "UV_NO_ENV_FILE": "1",
+    "UV_PYTHON_DOWNLOADS": "never",
+    "NO_COLOR": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "PYTHONNOUSERSITE": "1",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignored:
+    """A setting of a user-wide or machine-wide file that greenroom does not take."""
+
+    file: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transport:
+    """The transport settings of the user's and the machine's ``uv.toml``, merged as uv does."""
+
+    values: tuple[tuple[str, str], ...] = ()
+    """Key -> value as TOML, sorted; indexes are not among them."""
+    indexes: tuple[tuple[tuple[str, str], ...], ...] = ()
+    """``[[index]]`` tables, first wins: key -> value as TOML."""
+    ignored: tuple[Ignored, ...] = ()
+    files: tuple[str, ...] = ()
+    """Every file that was read or is absent: their stat decides."""
+
+
+def transport(environ: Mapping[str, str]) -> Transport:
+    """Read the transport settings that the user and the machine's operator wrote for uv.
+
+    The user's file comes before the machine's: its values win, its lists come first, as in uv.
+    ``UV_CONFIG_FILE`` replaces both, ``UV_NO_CONFIG`` leaves nothing. Variables are not read here:
+    :func:`variables` passes them on, and uv lets them win.
+
+    :raises SettingsUnreadable: a file is no TOML or cannot be read.
+    """
+    values: dict[str, object] = {}
+    indexes: list[dict[str, object]] = []
+    ignored: list[Ignored] = []
+    files = tuple(_files(environ))
+    for file in files:
+        table = _read(file)
+        pip = table.pop("pip", {})
+        taken = {name: value for name, value in table.items() if name in _TRANSPORT}
+        if isinstance(pip, dict):
+            taken |= {name: value for name, value in pip.items() if name in _PIP_TRANSPORT}
+            ignored += (Ignored(file=file, key=f"pip.{name}") for name in pip if name not in _PIP_TRANSPORT)
+        ignored += (Ignored(file=file, key=name) for name in table if name not in _TRANSPORT | _SILENT)
+        found = taken.pop("index", [])
+        indexes += (entry for entry in found if isinstance(entry, dict)) if isinstance(found, list) else ()
+        for name, value in taken.items():
+            values[name] = _merged(values.get(name), value)
+    return Transport(
+        values=tuple(sorted((name, toml.inline(value)) for name, value in values.items())),
+        indexes=tuple(
+            tuple((name, toml.inline(value)) for name, value in entry.items()) for entry in _unique(indexes)
+        ),
+        ignored=tuple(ignored),
+        files=files,
+    )
+
+
+def _merged(first: object, second: object) -> object:
+    if isinstance(first, list) and isinstance(second, list):
+        return [*first, *second]
+    return second if first is None else first
+
+
+def _unique(indexes: Iterable[dict[str, object]]) -> Iterator[dict[str, object]]:
+    """Drop later indexes of a name that is taken, and a second default."""
+    names: set[object] = set()
+    for entry in indexes:
+        marks = {
+            entry.get("name") or entry.get("url"),
+            *({"default"} if entry.get("default") in {True, "true"} else ()),
+        }
+        if not marks & names:
+            yield entry
+        names |= marks
+
+
+def _files(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the places of uv.toml, the user's first.
+
+    https://docs.astral.sh/uv/concepts/configuration-files/
+    """
+    if environ.get("UV_NO_CONFIG", "").lower() in {"1", "true", "yes", "on"}:
+        return
+    named = environ.get("UV_CONFIG_FILE")
+    if named:
+        yield os.path.abspath(named)
+        return
+    home = environ.get("XDG_CONFIG_HOME") or os.path.join(
+        environ.get("HOME") or os.path.expanduser("~"), ".config"
+    )
+    yield os.path.join(home, "uv", "uv.toml")
+    for directory in (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep):
+        machine = os.path.join(directory, "uv", "uv.toml")
+        if directory and os.path.isfile(machine):
+            yield machine
+            return
+    yield "/etc/uv/uv.toml"
+
+
+def _read(file: str) -> dict[str, object]:
+    import tomllib  # noqa: PLC0415 - only when something is built
+
+    try:
+        with open(file, "rb") as stream:
+            return tomllib.load(stream)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingsUnreadable(file, str(error)) from error
+
+
+def config_text(
+    transport: Transport,
+    indexes: Iterable[Index] = (),
+    settings: BuildSettings | None = None,
+    **more: object,
+) -> str:
+    """Return the ``uv.toml`` that a call of uv gets, and that replaces every other.
+
+    It may hold credentials of the user's index URLs: write it with mode 0600 in a private folder.
+
+    :param indexes: the declaration's own; they come before the user's, and win names and the default.
+    :param settings: what decides what a build gives.
+    :param more: further keys, ``_`` for ``-`` (``cache_dir="/x"``); they win over ``transport``.
+    """
+    own = [_index(index) for index in indexes]
+    theirs: list[dict[str, object]] = [dict(entry) for entry in transport.indexes]
+    values = dict(transport.values)
+    said = {name.replace("_", "-"): value for name, value in more.items() if value is not None}
+    values |= {name: toml.inline(value) for name, value in said.items()}
+    if settings is not None:
+        values |= {name: toml.inline(value) for name, value in _build(settings)}
+    lines = [f"{name} = {value}" for name, value in sorted(values.items())]
+    for entry in _unique([*own, *theirs]):
+        lines += ["", "[[index]]", *(f"{name} = {value}" for name, value in entry.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _index(index: Index) -> dict[str, object]:
+    flags = {"explicit": index.explicit, "default": index.default}
+    entry: dict[str, object] = {"name": toml.inline(index.name), "url": toml.inline(index.url)}
+    return entry | {name: "true" for name, value in flags.items() if value}
+
+
+def _build(settings: BuildSettings) -> Iterator[tuple[str, object]]:
+    """Yield a source's build settings as uv's keys."""
+    if settings.no_build_isolation:
+        yield "no-build-isolation-package", settings.no_build_isolation
+    if settings.extra_build_requires:
+        yield (
+            "extra-build-dependencies",
+            {
+                package: [
+                    {"requirement": requirement, "match-runtime": True} if matched else requirement
+                    for requirement, matched in requirements
+                ]
+                for package, requirements in settings.extra_build_requires
+            },
+        )
+    if settings.extra_build_variables:
+        yield (
+            "extra-build-variables",
+            {package: dict(pairs) for package, pairs in settings.extra_build_variables},
+        )
+    if settings.config_settings:
+        yield "config-settings", {name: _from_json(value) for name, value in settings.config_settings}
+    if settings.config_settings_package:
+        yield (
+            "config-settings-package",
+            {
+                package: {name: _from_json(value) for name, value in pairs}
+                for package, pairs in settings.config_settings_package
+            },
+        )
+    if settings.build_constraints:
+        yield "build-constraint-dependencies", settings.build_constraints
+    yield from _kinds("no-binary", settings.no_binary)
+    yield from _kinds("no-build", settings.no_build)
+
+
+def _kinds(name: str, packages: tuple[str, ...]) -> Iterator[tuple[str, object]]:
+    if ":all:" in packages:
+        yield name, True
+    elif packages:
+        yield f"{name}-package", packages
+
+
+def _from_json(value: str) -> object:
+    """Return a build setting's value: JSON of a string or list, else the text itself."""
+    import json  # noqa: PLC0415 - only when something is built
+
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        return value
+    return parsed if isinstance(parsed, str | list) else value
+
+
+def variables(environ: Mapping[str, str], extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the whole environment of a uv call: the listed variables, and nothing else.
+
+    :param environ: the caller's.
+    :param extra: what is added, and wins: declared build variables.
+    """
+    start, ends = PASSED_PATTERN
+    passed = {
+        name: value
+        for name, value in environ.items()
+        if name in PASSED
+        or (name.startswith(tuple(PASSED_PREFIXES)) and name not in _NOT_PASSED)
+        or (name.startswith(start) and name.endswith(ends))
+    }
+    passed.setdefault("PATH", os.defpath)
+    return passed | _SAID | dict(extra or {})
