@@ -488,6 +488,30 @@ class NoMatchingFile(UseError):
             todo="use an interpreter or a platform that it supports, or another version of it",
         )
 
+
+class BuildOrderLoop(UseError):
+    """Packages built without isolation need each other first."""
+
+    def __init__(self, packages: Iterable[str], *, where: str) -> None:
+        self.packages = tuple(packages)
+        super().__init__(
+            f"built without isolation, each needs the next: {' → '.join(self.packages)}",
+            where=where,
+            todo="declare their order in no-build-isolation",
+        )
+
+
+class BuildNeedsRuntime(UseError):
+    """A build is to follow the environment's own version of a package that is not in it."""
+
+    def __init__(self, name: str, requirement: str, *, where: str) -> None:
+        self.name, self.requirement = name, requirement
+        super().__init__(
+            f"the build of {name} follows the environment's {requirement}, which is not in it",
+            where=where,
+            todo=f"add {requirement} to the environment, or take match-runtime away",
+        )
+
 # store
 
 

@@ -1,1 +1,1 @@
-"""(docstring to be written by the owner)"""
+"""Every source of an environment as locked data: uv.lock, pylock.toml, ``greenroom.lock/``."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from greenroom.errors import SecretInSource
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +41,6 @@ def refuse(text: str, file: str, *, relevant: Callable[[str], bool] = bool) -> N
         return
     for number, line in enumerate(text.splitlines(), 1):
         if relevant(line) and find(line) is not None:
-            from greenroom.errors import SecretInSource  # noqa: PLC0415 - only when something is wrong
-
             raise SecretInSource(file, number)
 
 

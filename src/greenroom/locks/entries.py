@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from greenroom.locks import credentials
 from greenroom.locks.model import Commit, Directory, File, Locked
@@ -47,8 +48,6 @@ def commit_of(url: str) -> Commit:
 
     :raises TypeError: it pins none.
     """
-    from urllib.parse import parse_qs, urlsplit  # noqa: PLC0415 - only for git sources
-
     parts = urlsplit(url)
     if not parts.fragment:
         msg = f"the git source {credentials.strip(url)} has no commit"
@@ -62,12 +61,7 @@ def file_name(location: str) -> str:
     """Return the file name of a URL or path."""
     if "://" not in location:
         return os.path.basename(location)
-    name = location.split("#", 1)[0].split("?", 1)[0].rsplit("/", 1)[-1]
-    if "%" not in name:
-        return name
-    from urllib.parse import unquote  # noqa: PLC0415 - only for quoted names
-
-    return unquote(name)
+    return unquote(location.split("#", 1)[0].split("?", 1)[0].rsplit("/", 1)[-1])
 
 
 def _from_index(package: Table, registry: str, root: str) -> Locked:
@@ -86,7 +80,7 @@ def _from_index(package: Table, registry: str, root: str) -> Locked:
 
 def _from_archive(package: Table, source: Table, root: str) -> Locked:
     place = source.get("url") or os.path.normpath(os.path.join(root, source["path"]))
-    table = package.get("sdist") or next(iter(package.get("wheels", ())), {})
+    table: Table = package.get("sdist") or next(iter(package.get("wheels", ())), {})
     subdirectory = source.get("subdirectory")
     if "://" in place:
         place, _, fragment = credentials.strip(place).partition("#")

@@ -9,7 +9,9 @@ target, by the reference implementation. Grammar: the PyPA specification «Depen
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def conflict_item(package: str, *, extra: str | None = None, group: str | None =
     return f"project-{len(package)}-{package}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(marker: str) -> Tree:
     """Return a marker's structure: a comparison, or ``("and" | "or", parts)``.
 
@@ -80,13 +82,13 @@ def _joined(
 
 
 def _one(tokens: list[str], at: int) -> tuple[Tree, int]:
-    token = tokens[at]
-    if token == "(":
+    word = tokens[at]
+    if word == "(":
         tree, at = _alternatives(tokens, at + 1)
         if tokens[at] == ")":
             return tree, at + 1
-    elif token not in {")", "and", "or"}:
-        return token, at + 1
+    elif word not in {")", "and", "or"}:
+        return word, at + 1
     raise IndexError(at)
 
 
@@ -107,7 +109,7 @@ def atoms(tree: Tree) -> set[tuple[str, str, str]]:
     return {atom for part in tree[1] for atom in atoms(part)}
 
 
-@lru_cache(maxsize=None)
+@cache
 def split(atom: str) -> tuple[str, str, str]:
     """Return the left side, the operator and the right side of one comparison."""
     match = _ATOM.fullmatch(atom)
@@ -143,17 +145,10 @@ class Target:
         for variable, value in ((left, right), (right, left)):
             if variable in _SETS:
                 return (_literal(value) in sets[_SETS[variable]]) is (operator in {"==", "in", "==="})
-        self._plain[atom] = value = self._compare(atom)
-        return value
+        known = self._plain[atom] = self._compare(atom)
+        return known
 
     def _compare(self, atom: str) -> bool:
-        from packaging.markers import (  # noqa: PLC0415 - heavy; not on the no-op road
-            InvalidMarker,
-            Marker,
-            UndefinedComparison,
-            UndefinedEnvironmentName,
-        )
-
         try:
             return Marker(atom).evaluate(dict(self.environment))
         except UndefinedComparison:

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import os
 
+from packaging.specifiers import SpecifierSet
+
+from greenroom.errors import (
+    ExtrasConflict,
+    LockNeedsPython,
+    LockUnreadable,
+    PlatformNotLocked,
+    UnknownExtra,
+    UnknownGroup,
+    UnknownMember,
+)
 from greenroom.locks import settings
 from greenroom.locks.entries import locked
 from greenroom.locks.markers import Target
@@ -16,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from greenroom.components import ProjectSource
     from greenroom.interpreters.model import Interpreter
+    from greenroom.locks.uvlock import Table
 
 __all__ = ["admits", "inputs", "local_sources", "lock_of", "select"]
 
@@ -61,8 +73,6 @@ def select(source: ProjectSource, target: Interpreter, *, where: str) -> Selecti
     request, notes = _request(lock, source, where)
     markers = markers_of(target.markers)
     _check_target(lock, target, markers)
-    from greenroom.errors import ExtrasConflict, LockUnreadable  # noqa: PLC0415 - not on the no-op road
-
     try:
         positions = walk(lock, request, markers)
         found = [locked(lock.packages[at], lock.root) for at in positions]
@@ -94,8 +104,6 @@ def _request(lock: UvLock, source: ProjectSource, where: str) -> tuple[Request, 
     known = {extra for root in roots for extra in lock.extras(root)}
     extras = tuple(dict.fromkeys(normalize(extra) for extra in source.extras))
     of = f"{source.package or lock.project or 'the workspace'} in {lock.path}"
-    from greenroom.errors import UnknownExtra, UnknownGroup  # noqa: PLC0415 - not on the no-op road
-
     for extra in extras:
         if extra not in known:
             raise UnknownExtra(extra, known=known, of=of, where=where)
@@ -116,13 +124,11 @@ def _roots(lock: UvLock, source: ProjectSource, where: str) -> tuple[str, ...]:
         return (lock.project,) if lock.project else lock.members
     name = normalize(source.package)
     if name not in lock.members:
-        from greenroom.errors import UnknownMember  # noqa: PLC0415 - only when something is wrong
-
         raise UnknownMember(source.package, known=lock.members, where=where)
     return (name,)
 
 
-def _pyproject(lock: UvLock, package: str | None) -> tuple[settings.Table | None, tuple[str, ...]]:
+def _pyproject(lock: UvLock, package: str | None) -> tuple[Table | None, tuple[str, ...]]:
     """Return the ``pyproject.toml`` whose default groups count: the selected project's own."""
     directory = lock.root
     if package is not None and normalize(package) != lock.project:
@@ -134,8 +140,6 @@ def _pyproject(lock: UvLock, package: str | None) -> tuple[settings.Table | None
 
 
 def _check_target(lock: UvLock, target: Interpreter, markers: Target) -> None:
-    from greenroom.errors import LockNeedsPython, PlatformNotLocked  # noqa: PLC0415 - not on the no-op road
-
     if lock.requires_python and not admits(lock.requires_python, target.version):
         raise LockNeedsPython(lock.path, lock.requires_python, version=target.version, path=target.path)
     if lock.supported_markers and not any(markers.holds(marker) for marker in lock.supported_markers):
@@ -147,8 +151,6 @@ def admits(specifiers: str, version: str) -> bool:
 
     :raises ValueError: the text is no specifier set.
     """
-    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - heavy; not on the no-op road
-
     return SpecifierSet(specifiers).contains(version, prereleases=True)
 
 

@@ -7,7 +7,10 @@ operator's. Names and meanings: uv's settings reference.
 from __future__ import annotations
 
 import os
+from json import dumps
 
+from greenroom.errors import LockUnreadable
+from greenroom.locks import credentials
 from greenroom.locks.model import BuildSettings
 from greenroom.locks.uvlock import normalize, parse
 
@@ -37,16 +40,12 @@ def table(path: str) -> Table | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        from greenroom.errors import LockUnreadable  # noqa: PLC0415 - only when something is wrong
-
         raise LockUnreadable(path, error.strerror or str(error)) from error
     seen = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
     known = _tables.get(path)
     if known is not None and known[0] == seen:
         return known[1]
     parsed, text = parse(path)
-    from greenroom.locks import credentials  # noqa: PLC0415 - only when a file is read
-
     credentials.refuse(text, path)
     _tables[path] = (seen, parsed)
     return parsed
@@ -150,8 +149,6 @@ def _strings(found: object) -> Pairs:
 
 
 def _values(found: object) -> Pairs:
-    from json import dumps  # noqa: PLC0415 - only where settings are declared
-
     values = found if isinstance(found, dict) else {}
     return tuple(sorted((str(name), dumps(value, sort_keys=True)) for name, value in values.items()))
 

@@ -8,8 +8,14 @@ turns those that were selected into :class:`~greenroom.locks.model.Locked`.
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from typing import Any
+
+import tomli
+
+from greenroom.errors import AmbiguousLock, LockMissing, LockTooNew, LockUnreadable
+from greenroom.locks import credentials
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,8 +111,6 @@ class UvLock:
         """
         if len(positions) == 1:
             return positions[0]
-        from greenroom.errors import AmbiguousLock  # noqa: PLC0415 - only when something is wrong
-
         found = [str(self.packages[at].get("version", "a source")) for at in positions]
         raise AmbiguousLock(self.path, name, found)
 
@@ -130,8 +134,6 @@ def load(path: str) -> UvLock:
         return known[1]
     table, text = parse(path)
     lock = _checked(path, table)
-    from greenroom.locks import credentials  # noqa: PLC0415 - only when a lock is read
-
     credentials.refuse(text, path)
     _loaded[path] = (seen, lock)
     return lock
@@ -142,10 +144,6 @@ def parse(path: str) -> tuple[Table, str]:
 
     :raises LockUnreadable: it cannot be read or is no TOML.
     """
-    import tomli  # noqa: PLC0415 - compiled, and only when a lock is read
-
-    from greenroom.errors import LockUnreadable  # noqa: PLC0415
-
     try:
         with open(path, "rb") as file:
             text = file.read().decode("utf-8")
@@ -162,14 +160,10 @@ def parse(path: str) -> tuple[Table, str]:
 
 def normalize(name: str) -> str:
     """Return a name of a package, extra or group in its normal form (PEP 503, PEP 685, PEP 735)."""
-    import re  # noqa: PLC0415 - cheap, but needless on the way to a message
-
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _missing(path: str) -> Exception:
-    from greenroom.errors import LockMissing  # noqa: PLC0415 - only when something is wrong
-
     directory = os.path.dirname(path)
     return LockMissing(path, where=directory, todo=f"uv lock --project {directory}")
 
@@ -182,8 +176,6 @@ def _conflict_item(item: Table) -> tuple[str, str, str]:
 
 
 def _checked(path: str, table: Table) -> UvLock:
-    from greenroom.errors import LockTooNew, LockUnreadable  # noqa: PLC0415 - only when a lock is read
-
     version = table.get("version")
     if not isinstance(version, int):
         raise LockUnreadable(path, "not a lock of uv's: it has no format version", todo="uv lock")

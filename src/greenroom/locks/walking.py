@@ -90,6 +90,15 @@ class _Traversal:
     def _extras_of(self, package: Table) -> list[str]:
         return [extra for extra in package.get("optional-dependencies", {}) if extra in self.request.extras]
 
+    def first(self) -> Iterator[tuple[str, Iterable[str]]]:
+        """Yield the roots and their groups' dependencies with their extras; no marker is looked at."""
+        for root in self.roots:
+            package = self.lock.packages[root]
+            yield package["name"], self._extras_of(package)
+            for group, dependencies in package.get("dev-dependencies", {}).items():
+                if group in self.request.groups:
+                    yield from ((one["name"], one.get("extra", ())) for one in dependencies)
+
     def start(self) -> tuple[deque[Step], set[Step], list[int]]:
         """Return the first steps, what was seen, and the packages that are in already."""
         queue: deque[Step] = deque()
@@ -211,31 +220,23 @@ def _members_in_reach(lock: UvLock, traversal: _Traversal) -> dict[str, Step | N
     """Return the members that the request can reach, each with the step that first led to it."""
     reached: dict[str, Step | None] = dict.fromkeys(traversal.request.roots)
     queue: deque[Step] = deque()
-    seen: set[Step] = set()
     origin: dict[Step, Step | None] = {}
 
-    def follow(dependency: Table, step: Step | None) -> None:
-        for at in lock.by_name.get(dependency["name"], ())[-1:]:
-            for extra in (None, *dependency.get("extra", ())):
-                if (at, extra) not in seen:
-                    seen.add((at, extra))
-                    origin[(at, extra)] = step
-                    queue.append((at, extra))
+    def follow(name: str, extras: Iterable[str], step: Step | None) -> None:
+        for at in lock.by_name.get(name, ())[-1:]:
+            fresh = [(at, extra) for extra in (None, *extras) if (at, extra) not in origin]
+            origin.update(dict.fromkeys(fresh, step))
+            queue.extend(fresh)
 
-    for root in traversal.roots:
-        package = lock.packages[root]
-        follow({"name": package["name"], "extra": traversal._extras_of(package)}, None)  # noqa: SLF001 - same module
-        for group, dependencies in package.get("dev-dependencies", {}).items():
-            if group in traversal.request.groups:
-                for dependency in dependencies:
-                    follow(dependency, None)
+    for name, extras in traversal.first():
+        follow(name, extras, None)
     while queue:
         step = queue.popleft()
         name = lock.packages[step[0]]["name"]
         if name in lock.members:
             reached.setdefault(name, origin[step])
         for dependency in traversal.dependencies(step):
-            follow(dependency, step)
+            follow(dependency["name"], dependency.get("extra", ()), step)
     return reached
 
 

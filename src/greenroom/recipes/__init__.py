@@ -1,1 +1,1 @@
-"""(docstring to be written by the owner)"""
+"""What an environment is to contain for one interpreter, and the key that names it."""

@@ -70,6 +70,7 @@ class Distribution:
 
     name: str
     version: str | None
+    """None for local sources: theirs is what their metadata files say when they are built in."""
     content: Content
 
 
@@ -123,5 +124,9 @@ class Supply:
     metadata: Pairs = ()
     """Editable's name -> sha256 of its metadata files, empty when the source is absent. The record
     keeps it; a difference makes the environment's local step stale (``recipes.local.changes``)."""
+    files: tuple[str, ...] = ()
+    """Files and folders of local sources whose stat decides this recipe, absent ones included."""
     notes: tuple[str, ...] = ()
     """What cannot be known here and is worth one line: sources that are absent."""
+    build_env: tuple[tuple[str, str | None], ...] = ()
+    """``build-env`` with its values, for building what is installed in place; None: not set."""
