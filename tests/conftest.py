@@ -31,6 +31,20 @@ DECIDING = ("PIP_", "UV_", "PYTHON", "VIRTUAL_ENV", "CONDA", "GREENROOM_", "XDG_
 KEPT = ("GREENROOM_TEST_", "PYTHONWARNINGS")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--online``."""
+    parser.addoption("--online", action="store_true", help="run the tests that need the public package index")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs the public package index unless it was asked for."""
+    if not config.getoption("--online"):
+        skip = pytest.mark.skip(reason="needs the public package index: --online")
+        for item in items:
+            if item.get_closest_marker("online"):
+                item.add_marker(skip)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _sealed_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Give the test process a home of its own and nothing that is configured on this machine."""
@@ -56,11 +70,16 @@ def _same_surroundings(_sealed_machine: None) -> Iterator[None]:
     after = dict(os.environ)
     for variables in (before, after):
         variables.pop("PYTEST_CURRENT_TEST", None)
+    if after != before:
+        os.environ.clear()
+        os.environ.update(before)
     assert after == before, "the test changed os.environ"
     assert Path.cwd() == directory, "the test changed the working directory"
     made = [str(path) for path, there in homes.items() if path.exists() and not there]
     assert not made, f"the test wrote outside its folder: {made}"
-    left = [path.name for path in Path(tempfile.gettempdir()).iterdir()]
+    left = list(Path(tempfile.gettempdir()).iterdir())
+    for path in left:  # or every later test would be blamed too
+        path.unlink() if path.is_file() else shutil.rmtree(path)
     assert not left, f"the test left temporary files: {left}"
 
 
