@@ -17,10 +17,21 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["Answer", "Snapshot", "digest_of", "identity", "load", "locate", "look", "place", "save"]
+__all__ = [
+    "Answer",
+    "Snapshot",
+    "digest_of",
+    "digest_of_value",
+    "identity",
+    "load",
+    "locate",
+    "look",
+    "place",
+    "save",
+]
 
 SCHEMA = 1
 """Of the file's format: another number is ignored."""
@@ -41,7 +52,18 @@ _PRIME = (1 << 160) - 47
 class Answer:
     """What is known of one component, without having read a single input again."""
 
-    __slots__ = ("environment", "key", "kind", "launch", "name", "path", "problem", "python", "state", "status")
+    __slots__ = (
+        "environment",
+        "interpreter",
+        "key",
+        "kind",
+        "launch",
+        "name",
+        "problem",
+        "python",
+        "state",
+        "status",
+    )
 
     def __init__(self, name: str, component: dict[str, Any], environment: dict[str, Any], state: str) -> None:
         self.name = name
@@ -50,12 +72,13 @@ class Answer:
         self.state = state
         self.environment: str | None = environment.get("path")
         """The environment's directory; None on the driver's interpreter."""
-        self.path: str = component.get("path") or environment.get("interpreter", "")
-        """The interpreter to start."""
+        self.interpreter: str | None = component.get("interpreter") or environment.get("interpreter")
+        """The interpreter to start; None when it could not be told."""
         self.python: str = component.get("python") or environment.get("python", "")
         """Its full version; empty when it could not be told."""
         self.launch: dict[str, Any] = component["launch"]
-        self.problem: str | None = component.get("problem")
+        self.problem: str | None = component.get("problem") or environment.get("reason") or None
+        """Why it is not ready, in words."""
         self.status: int = component.get("status", 0)
         """The exit status that belongs to the problem."""
 
@@ -96,7 +119,7 @@ class Snapshot:
     def answer(self, name: str) -> Answer | None:
         """Answer for one component; None when only the full road can."""
         component = self._data["components"].get(name)
-        if component is None or not self._unchanged(component["files"]):
+        if component is None or not self.unchanged(component["files"]):
             return None
         key = component["key"]
         if key is None:
@@ -128,7 +151,8 @@ class Snapshot:
         self._data["written"] = self._loaded
         save(self._file, self._data)
 
-    def _unchanged(self, numbers: list[int]) -> bool:
+    def unchanged(self, numbers: list[int]) -> bool:
+        """Tell whether some of the files are as they were; each is compared once."""
         files, known = self._data["files"], self._files
         for number in numbers:
             same = known.get(number)
@@ -155,7 +179,7 @@ class Snapshot:
             stands = look(record[0], content=False)[:4] == record and self._base_stands(environment["base"])
             return state if stands else None
         for store in self._data["stores"]:
-            if os.path.lexists(os.path.join(store, key)):
+            if os.path.lexists(os.path.join(store, key)):  # built meanwhile, or never in order
                 return None
         return state
 
@@ -213,10 +237,12 @@ def _declares(path: str) -> bool | None:
 
 
 def identity(declaration: str, environ: Mapping[str, str]) -> list[str]:
-    """Return what one memory is for: the declaration and what decides interpreters and stores."""
-    from greenroom import __version__  # noqa: PLC0415 - the root imports nothing, but is not needed to load this
+    """Return what one memory is for: the declaration, the machine, what decides interpreters and stores."""
+    from greenroom import __version__  # noqa: PLC0415 - the root imports nothing
 
-    return [declaration, __version__, sys.executable, *(environ.get(name, "") for name in _PLACES)]
+    machine = os.uname()
+    places = (environ.get(name, "") for name in _PLACES)
+    return [declaration, __version__, machine.nodename, machine.machine, sys.executable, *places]
 
 
 def place(declaration: str, environ: Mapping[str, str]) -> str | None:
@@ -251,10 +277,10 @@ def load(declaration: str, environ: Mapping[str, str]) -> Snapshot | None:
             data = json.loads(stream.read())
         if data["schema"] != SCHEMA or data["identity"] != identity(declaration, environ):
             return None
-        if any(digest != _secret_digest(environ.get(name)) for name, digest in data["variables"].items()):
+        if any(digest != digest_of_value(environ.get(name)) for name, digest in data["variables"].items()):
             return None
         snapshot = Snapshot(file, data, now)
-        return snapshot if _well_formed(data) and snapshot._unchanged(data["files_of_declaration"]) else None
+        return snapshot if _well_formed(data) and snapshot.unchanged(data["files_of_declaration"]) else None
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return None
 
@@ -313,22 +339,22 @@ def digest_of(path: str) -> str | None:
     """Return the sha256 of a file's bytes or of a directory's names; None when it cannot be read."""
     try:
         if os.path.isdir(path):
-            return _sha256()("\0".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape")).hexdigest()
+            return _hexdigest("\0".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape"))
         with open(path, "rb") as stream:
-            return _sha256()(stream.read()).hexdigest()
+            return _hexdigest(stream.read())
     except OSError:
         return None
 
 
-def _secret_digest(value: str | None) -> str | None:
+def digest_of_value(value: str | None) -> str | None:
     """Digest a variable's value, which may be a secret; None stands for one that is not set."""
-    return None if value is None else _sha256()(value.encode("utf-8", "surrogateescape")).hexdigest()
+    return None if value is None else _hexdigest(value.encode("utf-8", "surrogateescape"))
 
 
-def _sha256() -> Callable[[bytes], Any]:
+def _hexdigest(data: bytes) -> str:
     from hashlib import sha256  # noqa: PLC0415 - loads a library of cryptography: only where contents count
 
-    return sha256
+    return sha256(data).hexdigest()
 
 
 def _remove(path: str) -> None:

@@ -10,11 +10,11 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
 
 
 def read(path: str) -> tuple[tuple[str, str], ...]:
-    """Return the variables of a file, in its order.
+    r"""Return the variables of a file, in its order.
 
     One ``NAME=value`` a line, optionally behind ``export``; blank lines and lines that begin with
     ``#`` are skipped. A value is taken as it is, without the blanks around it; in single quotes it
-    is taken to the letter; in double quotes ``\\n``, ``\\t``, ``\\"`` and ``\\\\`` are escapes. An
+    is taken to the letter; in double quotes ``\n``, ``\t``, ``\"`` and ``\\`` are escapes. An
     unquoted value ends before `` #``. Nothing is expanded.
 
     :raises EnvFileInvalid: the file cannot be read, or a line is none of these.
@@ -23,7 +23,9 @@ def read(path: str) -> tuple[tuple[str, str], ...]:
         with open(path, encoding="utf-8") as stream:
             lines = stream.read().splitlines()
     except (OSError, ValueError) as error:
-        raise EnvFileInvalid(path, 0, f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise EnvFileInvalid(
+            path, 0, f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from error
     found = []
     for number, line in enumerate(lines, 1):
         text = line.strip()

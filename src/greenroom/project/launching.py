@@ -14,9 +14,9 @@ from greenroom.errors import CommandNotFound, CommandNotStarted, EnvironmentGone
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
-__all__ = ["REMOVED", "execute", "lease", "program", "variables", "virtual_environment"]
+__all__ = ["REMOVED", "block", "execute", "lease", "program", "variables", "virtual_environment"]
 
 RECORD = "greenroom.json"
 """The record's name inside an environment, as :mod:`greenroom.store.model` has it."""
@@ -54,6 +54,7 @@ REMOVED = (
 )
 """What a caller's own environment leaves in the variables and no component may inherit."""
 
+_PREFIXES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 _PYTHONS = ("python", "python3")
 
 
@@ -75,7 +76,9 @@ def variables(
         that each start would try in vain to write some.
     """
     found = {name: value for name, value in environ.items() if name not in REMOVED}
-    left = [os.path.join(environ[name], "bin") for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if environ.get(name)]
+    left = [
+        os.path.join(environ[name], "bin") for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if environ.get(name)
+    ]
     path = environ.get("PATH", os.defpath).split(os.pathsep)
     found["PATH"] = os.pathsep.join(entry for entry in path if entry.rstrip("/") not in left)
     found.update((name, value) for name, value in declared)
@@ -86,6 +89,24 @@ def variables(
         found["VIRTUAL_ENV"] = environment
         found["PATH"] = os.pathsep.join(filter(None, (os.path.join(environment, "bin"), found["PATH"])))
     return found
+
+
+def block(
+    environ: Mapping[str, str], *, environment: str | None, interpreter: str, launch: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the environment block for a component as the no-op road describes it.
+
+    :param interpreter: the interpreter's path; on the driver's, its own virtual environment counts.
+    :param launch: ``variables`` (pairs), ``env_file`` and ``bytecode``, as in a snapshot.
+    :raises EnvFileInvalid: the file of variables cannot be used.
+    """
+    declared = list(launch["variables"])
+    if launch["env_file"] is not None:
+        from greenroom.project import envfile  # noqa: PLC0415 - few have one
+
+        declared = [*envfile.read(launch["env_file"]), *declared]
+    prefix = environment if environment is not None else virtual_environment(interpreter)
+    return variables(environ, environment=prefix, declared=declared, bytecode=launch["bytecode"])
 
 
 def virtual_environment(interpreter: str) -> str | None:
@@ -158,7 +179,7 @@ def execute(path: str, command: Sequence[str], block: Mapping[str, str]) -> NoRe
     """
     arguments = [path if command[0] in _PYTHONS else command[0], *command[1:]]
     try:
-        os.execve(path, arguments, dict(block))
+        os.execve(path, arguments, dict(block))  # noqa: S606 - what the user asked to run
     except FileNotFoundError as error:
         raise CommandNotFound(command[0]) from error
     except (OSError, ValueError) as error:
