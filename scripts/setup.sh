@@ -38,7 +38,7 @@ make_environment() {
             echo "$python cannot make environments: install its venv package, or uv" >&2
             return 1
         }
-        "$1/bin/python" -m pip install --quiet --disable-pip-version-check uv
+        "$1/bin/python" -m pip install -qq --disable-pip-version-check uv
         uv=$1/bin/uv
     fi
 }

@@ -1,0 +1,1 @@
+"""What greenroom costs, measured against what people do without it."""
