@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from greenroom.errors import GreenroomError
+from greenroom.errors import GreenroomError  # noqa: TC001 - types of data are there at run time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

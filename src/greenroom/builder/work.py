@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from greenroom.errors import GreenroomError
-from greenroom.interpreters.model import Interpreter
-from greenroom.recipes.model import Recipe, Supply
+from greenroom.errors import GreenroomError  # noqa: TC001 - types of data are there at run time
+from greenroom.interpreters.model import Interpreter  # noqa: TC001 - types of data are there at run time
+from greenroom.recipes.model import Recipe, Supply  # noqa: TC001 - types of data are there at run time
 
 __all__ = ["Job", "Result"]
 
@@ -21,8 +21,10 @@ class Job:
     recipe: Recipe
     supply: Supply
     interpreter: Interpreter
-    partial: bool = False
-    """An image's layer: stop before the record, leave a partial record at the final path."""
+    late_wheels: str | None = None
+    """The directory of wheels of late packages, where an image stage has them."""
+    pending: tuple[str, ...] = ()
+    """Distributions that a later image stage brings: the environment stays partial."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

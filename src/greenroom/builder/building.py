@@ -1,0 +1,202 @@
+"""Build one environment: wait for its lock, install, have it proven, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+from greenroom.builder.events import Started, Waiting
+from greenroom.builder.finishing import run_post_install
+from greenroom.builder.installing import Installer
+from greenroom.builder.logs import Log
+from greenroom.builder.work import Result
+from greenroom.builder.workplace import Workplace
+from greenroom.errors import GreenroomError, ProofFailed, ProofRejected, StoreFailed
+from greenroom.store import commit, layout, locking
+from greenroom.store.model import State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from greenroom.builder.work import Job
+    from greenroom.builder.workplace import Run
+    from greenroom.store.commit import Committed
+    from greenroom.store.locking import Holder
+    from greenroom.store.model import Finding
+
+__all__ = ["build"]
+
+_ADVICE = "the package's wheel may be broken: report it to its authors, or pin another version"
+
+
+def build(run: Run, job: Job) -> Result:
+    """Make one environment ready, unless it is or another process makes it meanwhile.
+
+    Whatever fails is in the result: nothing that a user can cause is raised.
+    """
+    began = time.monotonic()
+    try:
+        built = _build(run, job, began)
+    except GreenroomError as error:
+        return _result(run, job, began, error=error)
+    return _result(run, job, began, built=built)
+
+
+def _build(run: Run, job: Job, began: float) -> bool:
+    if _is_ready(run, job):
+        return False
+
+    def waits(holder: Holder) -> None:
+        run.tell(
+            Waiting(
+                key=job.key,
+                components=job.components,
+                what=f"the build of {_names(job)}",
+                holder=str(holder),
+                at=time.monotonic(),
+            )
+        )
+
+    store = run.store
+    with locking.hold(
+        store.lock(job.key), f"building {_names(job)}", on_wait=waits, cancelled=run.stopped
+    ) as lock:
+        if _is_ready(run, job):  # another process built it while we waited
+            return False
+        _build_locked(run, job, began, lock.fd)
+    return True
+
+
+def _build_locked(run: Run, job: Job, began: float, descriptor: int) -> None:
+    store = run.store
+    try:
+        log = Log(store.logs, job.key, run.secrets)
+    except OSError as error:
+        raise StoreFailed.of("write a log", store.logs, error) from error
+    run.tell(Started(key=job.key, components=job.components, log=log.path, at=time.monotonic()))
+    with log:
+        log.write(f"environment {job.key} for {', '.join(job.components)}")
+        place = Workplace(run, job, folder="", log=log, descriptor=descriptor)
+        try:
+            _remove_leftovers(run, job)
+            place.folder = tempfile.mkdtemp(prefix=f"{job.key}.", dir=store.building)  # mode 0700
+            try:
+                committed = _realize(place, began)
+            finally:
+                _remove(place.folder)
+        except (GreenroomError, OSError) as error:
+            mapped = place.mapped(error)
+            log.write(f"failed: {mapped}")
+            raise mapped from error
+        _tell_cost(place, committed)
+        log.write("ready")
+
+
+def _realize(place: Workplace, began: float) -> Committed:
+    """Install and prove; once more when the proof fails, with those at fault fetched anew."""
+    try:
+        return _attempt(place, began)
+    except ProofFailed as error:
+        at_fault = _fetched_anew(place, error)
+        if not at_fault:
+            raise _rejected(place, error) from error
+        place.log.write(f"{error}; fetching anew: {', '.join(at_fault)}")
+        findings = error.findings
+    try:
+        committed = _attempt(place, began, refresh=at_fault, before=findings)
+    except ProofFailed as error:
+        raise _rejected(place, error) from error
+    if not committed.record.faults:
+        place.note(f"uv's cache was damaged; fetched anew: {', '.join(at_fault)}")
+    return committed
+
+
+def _attempt(
+    place: Workplace, began: float, *, refresh: tuple[str, ...] = (), before: Sequence[Finding] = ()
+) -> Committed:
+    run, job = place.run, place.job
+    private = os.path.join(place.folder, "environment")
+    _remove(private)
+    Installer(place, private, refresh=refresh).install()
+    place.enter("prove")
+    about = commit.Build(
+        key=job.key,
+        recipe=job.recipe,
+        interpreter=job.interpreter,
+        began=began,
+        uv=run.uv_version(),
+        log=place.log.name,
+        smoke=job.supply.smoke,
+        pending=job.pending,
+    )
+    return commit.commit(
+        run.store,
+        private,
+        about,
+        group=run.group,
+        before=before,
+        replace=layout.state(run.store, job.key)[0] != State.MISSING,
+        on_phase=place.enter,
+        on_moved=lambda path: run_post_install(place, path),
+    )
+
+
+def _fetched_anew(place: Workplace, error: ProofFailed) -> tuple[str, ...]:
+    """Return the distributions at fault that come through uv's cache."""
+    names = {distribution.name for distribution in place.job.recipe.distributions}
+    return tuple(name for name in error.distributions if name in names)
+
+
+def _rejected(place: Workplace, error: ProofFailed) -> GreenroomError:
+    for finding in error.findings:
+        place.log.write(f"  {finding.text()}")
+    return place.failing(error.what, ProofRejected, _ADVICE if error.distributions else None)
+
+
+def _tell_cost(place: Workplace, committed: Committed) -> None:
+    record = committed.record
+    place.log.write(f"linked {record.linked} files, copied {record.copied}")
+    if record.copied:
+        place.note(
+            f"{record.copied} files were copied, not linked: uv's cache and the store are on different file "
+            "systems (UV_CACHE_DIR names a cache beside the store)"
+        )
+
+
+def _is_ready(run: Run, job: Job) -> bool:
+    wanted = (State.READY, State.PARTIAL) if job.pending else (State.READY,)
+    return layout.state(run.store, job.key)[0] in wanted
+
+
+def _remove_leftovers(run: Run, job: Job) -> None:
+    """Remove what killed builds of this key left: the lock is ours, so nobody uses it."""
+    with os.scandir(run.store.building) as entries:
+        for entry in entries:
+            if entry.name.startswith(f"{job.key}."):
+                _remove(entry.path)
+
+
+def _remove(path: str) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _result(
+    run: Run, job: Job, began: float, *, built: bool = False, error: GreenroomError | None = None
+) -> Result:
+    return Result(
+        key=job.key,
+        components=job.components,
+        ok=error is None,
+        built=built,
+        path=run.store.environment(job.key),
+        seconds=time.monotonic() - began,
+        error=error,
+    )
+
+
+def _names(job: Job) -> str:
+    more = len(job.components) - 1
+    return (job.components[0] if job.components else job.key) + (f" and {more} more" if more > 0 else "")
