@@ -63,12 +63,14 @@ def pip_sync(  # noqa: PLR0913 - one flag each
     :param lock: named ``pylock.toml`` or ``pylock.<name>.toml``; its relative paths are relative to it.
     :param python: ``<environment>/bin/python``.
     :param link_mode: ``hardlink``, ``clone`` or ``copy``; None: uv's default.
-    :param refresh: packages whose cached data is not trusted.
+    :param refresh: packages whose cached data is not trusted, and that are installed again.
     :param isolated: False: builds see the environment itself.
     """
     return (
         "pip",
         "sync",
+        # Without it uv only adds a warning that says so; a newer uv that does not know it warns as well.
+        *("--preview-features", "pylock"),
         "--allow-empty-requirements",
         *_installation(python=python, config=config, link_mode=link_mode, offline=offline, refresh=refresh),
         *(() if isolated else ("--no-build-isolation",)),
@@ -82,6 +84,7 @@ def pip_install(  # noqa: PLR0913 - one flag each
     python: str,
     config: str,
     editable: Iterable[str] = (),
+    locks: Iterable[str] = (),
     link_mode: str | None = None,
     offline: bool = False,
     refresh: Iterable[str] = (),
@@ -92,6 +95,7 @@ def pip_install(  # noqa: PLR0913 - one flag each
 
     :param items: paths of wheels or directories.
     :param editable: directories to be installed in place.
+    :param locks: ``pylock.<name>.toml`` files: everything that they list, too.
     :param refresh: packages whose cached data is not trusted: a directory's, always.
     :param reinstall: replace what is there of the same name and version.
     """
@@ -103,6 +107,7 @@ def pip_install(  # noqa: PLR0913 - one flag each
         *(("--reinstall",) if reinstall else ()),
         *(() if isolated else ("--no-build-isolation",)),
         *_each("--editable", editable),
+        *_each("--requirements", locks),
         *items,
     )
 
@@ -183,7 +188,8 @@ def pip_compile(  # noqa: PLR0913 - one flag each
 ) -> Arguments:
     """Resolve requirements for all platforms into a ``pylock.toml`` with URLs and hashes.
 
-    The header, which would repeat the command line, is left out.
+    The header, which would repeat the command line, is left out. uv prints the result too: run it with
+    ``errors_only``.
 
     :param sources: requirements files.
     :param out: named ``pylock.toml`` or ``pylock.<name>.toml``; what it pins already is kept
@@ -199,7 +205,6 @@ def pip_compile(  # noqa: PLR0913 - one flag each
         *("--output-file", out),
         "--no-header",
         "--no-annotate",
-        "--quiet",
         *("--python", python),
         *(("--python-version", python_version) if python_version else ()),
         *_surroundings(config),
@@ -280,7 +285,8 @@ def _installation(
         "--no-compile-bytecode",
         *(("--link-mode", link_mode) if link_mode else ()),
         *(("--offline",) if offline else ()),
-        *_each("--refresh-package", refresh),
+        # It refreshes too, heals what a torn cache gave, and unlike --refresh-package is not refused offline.
+        *_each("--reinstall-package", refresh),
     )
 
 
