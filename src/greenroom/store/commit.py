@@ -47,7 +47,7 @@ class Committed:
     compiled: Compiled
 
 
-def commit(
+def commit(  # noqa: PLR0913 - all but three by name
     store: Store,
     private: str,
     build: Build,
@@ -59,6 +59,7 @@ def commit(
     force: bool = False,
     flush: bool = True,
     on_phase: Callable[[str], None] | None = None,
+    on_moved: Callable[[str], None] | None = None,
 ) -> Committed:
     """Link, move, prove, compile, normalize, flush, and write the record, under the key's lock.
 
@@ -71,6 +72,8 @@ def commit(
     :param force: replace it even while something runs from it.
     :param flush: False skips the flush to disk (image builds).
     :param on_phase: called with ``prove`` and ``compile`` as they begin.
+    :param on_moved: called with the final path after the move and before the proof: ``post-install``
+        commands run there; when it raises, nothing of the attempt remains.
     :raises ProofFailed: nothing of the attempt remains; ``distributions`` are to be fetched anew.
     :raises ClashError: likewise; no winner is named.
     :raises CompileFailed: likewise.
