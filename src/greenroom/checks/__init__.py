@@ -1,1 +1,1 @@
-"""(docstring to be written by the owner)"""
+"""Preflight: what would fail later, found now."""
