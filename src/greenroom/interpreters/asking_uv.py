@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["search"]
 
 
-def search(request: str, *, environ: Mapping[str, str], downloads: bool = False) -> str | None:
-    """Return the path of an interpreter that uv names for a request; None when it knows none.
+def search(request: str, *, environ: Mapping[str, str], downloads: bool = False) -> tuple[str | None, str]:
+    """Return the path of an interpreter that uv names for a request, or None and its reason.
 
     uv runs in an empty directory, without what chooses an interpreter by variable, and with
     the installations themselves instead of shims on PATH.
@@ -32,20 +32,27 @@ def search(request: str, *, environ: Mapping[str, str], downloads: bool = False)
         variables = settings.variables(neutral(environ) | _kept(environ))
         variables["PATH"] = unwrapped(variables["PATH"])
         find = (uv, *commands.python_find(request))
-        found = _path(group.run(find, cwd=empty, env=variables).tail)
-        if found is not None or not downloads:
-            return found
+        answer = group.run(find, cwd=empty, env=variables).tail
+        if _path(answer) is not None or not downloads:
+            return _path(answer), _reason(answer)
         config = os.path.join(empty, "uv.toml")
         with open(os.open(config, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
             file.write(settings.config_text(settings.transport(environ)))
         install = (uv, *commands.python_install(request, config=config))
         allowed = variables | {"UV_PYTHON_DOWNLOADS": "manual"}
-        group.run(install, cwd=empty, env=allowed)
-        return _path(group.run(find, cwd=empty, env=variables).tail)
+        installed = group.run(install, cwd=empty, env=allowed)
+        answer = group.run(find, cwd=empty, env=variables).tail
+        return _path(answer), _reason(answer if installed.ok else installed.tail)
 
 
 def _kept(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name.startswith("UV_")}
+
+
+def _reason(lines: tuple[str, ...]) -> str:
+    """Return uv's words for why there is none."""
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    return errors[0] if errors else " ".join(lines[-1:])
 
 
 def _path(lines: tuple[str, ...]) -> str | None:

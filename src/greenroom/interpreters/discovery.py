@@ -124,7 +124,8 @@ def find(  # noqa: PLR0913 - the places to look, each by name
     if ask_uv:
         from greenroom.interpreters.asking_uv import search  # noqa: PLC0415 - it starts processes
 
-        path = search(wanted, environ=variables, downloads=downloads)
+        path, reason = search(wanted, environ=variables, downloads=downloads)
+        looked += () if path else (f"uv ({reason})",)
         found = _one_of(path, wanted, chosen=True, looked=looked, environ=variables)
         if found is not None:
             return found

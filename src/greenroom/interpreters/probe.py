@@ -5,7 +5,7 @@ Python, however old: no annotations, no f-strings, the standard library only, an
 where this Python is new enough for it (it tells markers and wheel tags by the standard's words).
 """
 
-# ruff: noqa: PLC0415, UP032 - it speaks the Python of 2016, and imports what may be missing where it can fail
+# ruff: noqa: PLC0415, UP031, UP032 - it speaks the Python of 2016, and imports what may be missing where it can fail
 
 import importlib.util
 import json
@@ -22,7 +22,7 @@ def main() -> None:
         "version_info": list(info),
         "implementation": sys.implementation.name,
         "cache_tag": sys.implementation.cache_tag or "",
-        "base": getattr(sys, "_base_executable", None) or sys.executable,
+        "base": base(getattr(sys, "_base_executable", None) or sys.executable),
         "platform": sysconfig.get_platform(),
         "magic": magic(),
         "libc": libc(),
@@ -41,6 +41,26 @@ def main() -> None:
         facts["markers"] = dict(default_environment())
         facts["tags"] = [str(tag) for tag in sys_tags()]
     sys.stdout.write(json.dumps(facts))
+
+
+def base(executable: str) -> str:
+    """Return the interpreter below a virtual environment (PEP 405); old Pythons do not tell it themselves."""
+    for directory in (os.path.dirname(executable), os.path.dirname(os.path.dirname(executable))):
+        home = home_in(os.path.join(directory, "pyvenv.cfg"))
+        for name in (os.path.basename(executable), "python%d.%d" % sys.version_info[:2], "python3", "python"):
+            if home and os.path.isfile(os.path.join(home, name)):
+                return os.path.join(home, name)
+    return executable
+
+
+def home_in(file: str) -> str:
+    """Return what a ``pyvenv.cfg`` says of its base's directory; empty where there is none."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            rows = [line.partition("=") for line in stream]
+    except (OSError, ValueError):
+        return ""
+    return "".join(value.strip() for name, _, value in rows if name.strip().lower() == "home")
 
 
 def magic() -> str:

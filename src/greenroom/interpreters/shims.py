@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 
+from greenroom.interpreters.asking import MINIMUM
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,12 +59,17 @@ def _bins(shims: str) -> Iterator[str]:
             found = os.listdir(place)
         except OSError:
             continue
-        for version in sorted(found, key=_age, reverse=True):
+        for version in sorted(filter(_may_do, found), key=_age, reverse=True):
             programs = os.path.join(place, version, "bin")
             # pyenv keeps virtual environments there too.
             environment = os.path.exists(os.path.join(place, version, "pyvenv.cfg"))
             if os.path.isdir(programs) and not environment:
                 yield programs
+
+
+def _may_do(version: str) -> bool:
+    """Leave out Pythons that uv cannot ask: it stops its search at the first."""
+    return not (0, 0) <= _age(version)[:2] < MINIMUM
 
 
 def _age(version: str) -> tuple[int, int, int, bool, str]:

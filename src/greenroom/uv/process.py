@@ -8,32 +8,27 @@ A process that leaves the group on purpose (``setsid``) is out of reach.
 
 from __future__ import annotations
 
-import os
-import selectors
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass
 
 from greenroom.errors import GroupEnded, ProgramNotStarted
-from greenroom.uv.lines import Lines
+from greenroom.uv.following import follow, kill, output
+from greenroom.uv.guarding import Guardian
 from greenroom.uv.secrets import mask, secrets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
-    from typing import IO, Self
+    from typing import Self
 
 __all__ = ["Group", "Outcome", "ignore"]
 
 _TAIL = 200
 """Lines of output that an outcome keeps: uv's longest explanations have about a hundred."""
-_BLOCK = 1 << 16
 
 
 def ignore(line: str) -> None:
@@ -67,7 +62,7 @@ class Group:
 
     def __init__(self) -> None:
         self._starting = threading.Lock()
-        self._guardians: list[_Guardian] = []
+        self._guardians: list[Guardian] = []
         self._ended = False
 
     def __enter__(self) -> Self:
@@ -93,6 +88,7 @@ class Group:
         on_line: Callable[[str], None] = ignore,
         deadline: float | None = None,
         secrets: Sequence[str] = (),
+        errors_only: bool = False,
     ) -> Outcome:
         """Run a program to its end and hand over its output line by line.
 
@@ -108,6 +104,7 @@ class Group:
         :param deadline: ``time.monotonic()`` seconds at which it is killed, with those of its
             descendants that ``/proc`` names.
         :param secrets: values to mask beside those that ``env`` holds.
+        :param errors_only: leave standard output unread, where a program repeats what it writes to a file.
         :returns: status and last lines. A non-zero status is the caller's to judge.
         :raises GroupEnded: the group was ended before the process started.
         :raises ProgramNotStarted: the operating system does not start it.
@@ -121,16 +118,15 @@ class Group:
             tail.append(masked)
             on_line(masked)
 
-        process = self._start(arguments, cwd=cwd, env=env, pass_fds=pass_fds)
+        process = self._start(arguments, cwd=cwd, env=env, pass_fds=pass_fds, errors_only=errors_only)
         try:
-            late = _read(process, hand_over, deadline)
+            late = follow(process, hand_over, deadline)
         except BaseException:  # Ctrl-C, or an observer that raises: nothing may stay behind
-            _kill(process)
+            kill(process)
             raise
         finally:
             process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+            output(process).close()
         return Outcome(
             status=process.returncode, tail=tuple(tail), seconds=time.monotonic() - begun, late=late
         )
@@ -149,21 +145,27 @@ class Group:
                 guardian.end()
 
     def _start(
-        self, arguments: Sequence[str], *, cwd: str, env: Mapping[str, str], pass_fds: Sequence[int]
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        pass_fds: Sequence[int],
+        errors_only: bool,
     ) -> subprocess.Popen[bytes]:
         with self._starting:
             if self._ended:
                 raise GroupEnded(arguments[0])
             if not self._guardians or not self._guardians[-1].alive():
-                self._guardians.append(_Guardian())
+                self._guardians.append(Guardian())
             try:
                 return subprocess.Popen(
                     list(arguments),
                     cwd=cwd,
                     env=dict(env),
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
+                    stdout=subprocess.DEVNULL if errors_only else subprocess.PIPE,
+                    stderr=subprocess.PIPE if errors_only else subprocess.STDOUT,
                     pass_fds=tuple(pass_fds),
                     process_group=self._guardians[-1].group,
                     bufsize=0,
@@ -171,139 +173,3 @@ class Group:
             except OSError as error:
                 reason = error.strerror or str(error)
                 raise ProgramNotStarted(arguments[0], reason) from error
-
-
-class _Guardian:
-    """The process that holds a group and ends it when this process is gone."""
-
-    def __init__(self) -> None:
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guardian.py")
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", script],
-                cwd="/",
-                env={},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                process_group=0,
-                bufsize=0,
-            )
-        except OSError as error:
-            raise ProgramNotStarted(sys.executable, error.strerror or str(error)) from error
-        self.group = self._process.pid
-
-    def alive(self) -> bool:
-        """Tell whether it still guards: it alone holds the other end of its output."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(_pipe(self._process.stdout), selectors.EVENT_READ)
-            return not selector.select(0)
-
-    def end(self) -> None:
-        """Kill the group and reap the guardian.
-
-        It is not reaped before, so that its number, which is the group's, is nobody else's.
-        """
-        with suppress(ProcessLookupError, PermissionError):  # macOS: only zombies left
-            os.killpg(self.group, signal.SIGKILL)
-        _pipe(self._process.stdin).close()
-        self._process.wait()
-        _pipe(self._process.stdout).close()
-
-
-def _read(process: subprocess.Popen[bytes], hand_over: Callable[[str], None], deadline: float | None) -> bool:
-    """Hand over a process's lines until it ends; True when the deadline ended it.
-
-    The process's end counts, not its pipe's: a daemon that a build backend left may hold that.
-    """
-    output = _pipe(process.stdout).fileno()
-    os.set_blocking(output, False)
-    lines, late = Lines(), False
-    with _Ending(process) as ending, selectors.DefaultSelector() as selector:
-        selector.register(output, selectors.EVENT_READ)
-        selector.register(ending.descriptor, selectors.EVENT_READ)
-        while True:
-            left = None if deadline is None or late else max(0.0, deadline - time.monotonic())
-            ready = {key.fd for key, _ in selector.select(left)}
-            if not ready and not late:
-                _kill(process)
-                late = True
-            ended = ending.descriptor in ready
-            if (output in ready or ended) and _drain(output, lines, hand_over):
-                selector.unregister(output)
-                output = -1
-            if ended:
-                break
-    for line in lines.rest():
-        hand_over(line)
-    return late
-
-
-def _drain(descriptor: int, lines: Lines, hand_over: Callable[[str], None]) -> bool:
-    """Hand over what a pipe holds now; True at its end."""
-    if descriptor < 0:
-        return False
-    while True:
-        try:
-            block = os.read(descriptor, _BLOCK)
-        except BlockingIOError:
-            return False
-        for line in lines.feed(block):
-            hand_over(line)
-        if not block:
-            return True
-
-
-class _Ending:
-    """A descriptor that becomes readable when a process ends: a thread waits, nobody polls."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self.descriptor, self._other = os.pipe()
-        self._thread = threading.Thread(target=self._wait, name=f"wait-{process.pid}", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            _kill(self._process)
-        self._thread.join()
-        os.close(self.descriptor)
-
-    def _wait(self) -> None:
-        self._process.wait()
-        os.close(self._other)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and the descendants that ``/proc`` names (elsewhere: the process alone)."""
-    if process.poll() is not None:
-        return
-    family = [process.pid]
-    for parent in family:  # grows while it is walked
-        family.extend(_children(parent))
-    for member in family:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(member, signal.SIGKILL)
-
-
-def _children(parent: int) -> list[int]:
-    found: list[int] = []
-    with suppress(OSError):
-        for task in os.listdir(f"/proc/{parent}/task"):
-            with open(f"/proc/{parent}/task/{task}/children", encoding="ascii") as file:
-                found.extend(int(number) for number in file.read().split())
-    return found
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:  # every process here is started with the pipes that are asked for
-        raise ValueError
-    return pipe

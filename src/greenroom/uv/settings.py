@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from greenroom.errors import SettingsUnreadable
 from greenroom.uv import toml
+from greenroom.uv.building import keys
+from greenroom.uv.passing import is_passed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from greenroom.components import Index
     from greenroom.locks.model import BuildSettings
 
-__all__ = ["Ignored", "Transport", "config_text", "transport", "variables"]
+__all__ = ["Ignored", "Transport", "config_text", "offline", "transport", "variables"]
 
 _TRANSPORT = frozenset(
     {
@@ -52,48 +54,8 @@ _SILENT = frozenset(
 )
 """Keys that cannot mean anything here, and are not worth a word."""
 
-PASSED = {
-    # programs, and where their own files are
-    **dict.fromkeys(
-        ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR"), "builds run compilers, git and such"
-    ),
-    **dict.fromkeys(("LANG", "LANGUAGE", "TZ"), "their messages"),
-    # the network
-    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"), "proxies"),
-    **dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "no_proxy"), "proxies"),
-    **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT"), "certificates of indexes"),
-    **dict.fromkeys(
-        ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NETRC"), "the same, for a build's own downloads"
-    ),
-    # uv's transport
-    **dict.fromkeys(
-        ("UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL"), "the operator's indexes"
-    ),
-    **dict.fromkeys(("UV_FIND_LINKS", "UV_INSECURE_HOST", "UV_KEYRING_PROVIDER"), "reaching indexes"),
-    **dict.fromkeys(("UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_CREDENTIALS_DIR"), "reaching indexes"),
-    **dict.fromkeys(("UV_HTTP_TIMEOUT", "UV_HTTP_CONNECT_TIMEOUT", "UV_REQUEST_TIMEOUT"), "slow networks"),
-    **dict.fromkeys(("UV_HTTP_RETRIES", "UV_OFFLINE", "UV_CACHE_DIR"), "slow or no networks"),
-    **dict.fromkeys(("UV_CONCURRENT_DOWNLOADS", "UV_CONCURRENT_BUILDS", "UV_CONCURRENT_INSTALLS"), "speed"),
-    **dict.fromkeys(("UV_PYTHON_INSTALL_DIR", "UV_PYTHON_CACHE_DIR"), "where uv keeps interpreters"),
-    **dict.fromkeys(("UV_PYTHON_INSTALL_MIRROR", "UV_PYPY_INSTALL_MIRROR"), "where uv gets interpreters"),
-    **dict.fromkeys(("UV_PYTHON_DOWNLOADS_JSON_URL", "UV_GITHUB_TOKEN"), "where uv gets interpreters"),
-}
-"""Each variable that uv and its builds get from the caller, with why."""
-PASSED_PREFIXES = {
-    "LC_": "the language of messages",
-    "XDG_": "where git, keyring and uv keep their files",
-    "SSH_": "access to git servers",
-    "GIT_": "access to git servers",
-}
-PASSED_PATTERN = ("UV_INDEX_", ("_USERNAME", "_PASSWORD"))
-"""Credentials of named indexes."""
-_NOT_PASSED = frozenset(
-    {
-        # a git hook's variables: git in a build would work on the caller's repository
-        *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"),
-        *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_CEILING_DIRECTORIES"),
-    }
-)
+_TRUE = frozenset({"1", "true", "yes", "on", "t", "y"})
+"""What uv takes for yes in a variable."""
 _SAID = {
     # A build of hours holds uv's lock; a caller's tiny limit would fail those who wait. Seconds.
     "UV_LOCK_TIMEOUT": "86400",
@@ -163,6 +125,12 @@ def transport(environ: Mapping[str, str]) -> Transport:
     )
 
 
+def offline(environ: Mapping[str, str], transport: Transport) -> bool:
+    """Tell whether the user or the operator forbids the network, as uv understands it."""
+    named = environ.get("UV_OFFLINE", "").lower()
+    return named in _TRUE or (not named and dict(transport.values).get("offline") == "true")
+
+
 def _merged(first: object, second: object) -> object:
     if isinstance(first, list) and isinstance(second, list):
         return [*first, *second]
@@ -187,7 +155,7 @@ def _files(environ: Mapping[str, str]) -> Iterator[str]:
 
     https://docs.astral.sh/uv/concepts/configuration-files/
     """
-    if environ.get("UV_NO_CONFIG", "").lower() in {"1", "true", "yes", "on"}:
+    if environ.get("UV_NO_CONFIG", "").lower() in _TRUE:
         return
     named = environ.get("UV_CONFIG_FILE")
     if named:
@@ -237,7 +205,7 @@ def config_text(
     said = {name.replace("_", "-"): value for name, value in more.items() if value is not None}
     values |= {name: toml.inline(value) for name, value in said.items()}
     if settings is not None:
-        values |= {name: toml.inline(value) for name, value in _build(settings)}
+        values |= {name: toml.inline(value) for name, value in keys(settings)}
     lines = [f"{name} = {value}" for name, value in sorted(values.items())]
     for entry in _unique([*own, *theirs]):
         lines += ["", "[[index]]", *(f"{name} = {value}" for name, value in entry.items())]
@@ -250,73 +218,12 @@ def _index(index: Index) -> dict[str, object]:
     return entry | {name: "true" for name, value in flags.items() if value}
 
 
-def _build(settings: BuildSettings) -> Iterator[tuple[str, object]]:
-    """Yield a source's build settings as uv's keys."""
-    if settings.no_build_isolation:
-        yield "no-build-isolation-package", settings.no_build_isolation
-    if settings.extra_build_requires:
-        yield (
-            "extra-build-dependencies",
-            {
-                package: [
-                    {"requirement": requirement, "match-runtime": True} if matched else requirement
-                    for requirement, matched in requirements
-                ]
-                for package, requirements in settings.extra_build_requires
-            },
-        )
-    if settings.extra_build_variables:
-        yield (
-            "extra-build-variables",
-            {package: dict(pairs) for package, pairs in settings.extra_build_variables},
-        )
-    if settings.config_settings:
-        yield "config-settings", {name: _from_json(value) for name, value in settings.config_settings}
-    if settings.config_settings_package:
-        yield (
-            "config-settings-package",
-            {
-                package: {name: _from_json(value) for name, value in pairs}
-                for package, pairs in settings.config_settings_package
-            },
-        )
-    if settings.build_constraints:
-        yield "build-constraint-dependencies", settings.build_constraints
-    yield from _kinds("no-binary", settings.no_binary)
-    yield from _kinds("no-build", settings.no_build)
-
-
-def _kinds(name: str, packages: tuple[str, ...]) -> Iterator[tuple[str, object]]:
-    if ":all:" in packages:
-        yield name, True
-    elif packages:
-        yield f"{name}-package", packages
-
-
-def _from_json(value: str) -> object:
-    """Return a build setting's value: JSON of a string or list, else the text itself."""
-    import json  # noqa: PLC0415 - only when something is built
-
-    try:
-        parsed = json.loads(value)
-    except ValueError:
-        return value
-    return parsed if isinstance(parsed, str | list) else value
-
-
 def variables(environ: Mapping[str, str], extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the whole environment of a uv call: the listed variables, and nothing else.
 
     :param environ: the caller's.
     :param extra: what is added, and wins: declared build variables.
     """
-    start, ends = PASSED_PATTERN
-    passed = {
-        name: value
-        for name, value in environ.items()
-        if name in PASSED
-        or (name.startswith(tuple(PASSED_PREFIXES)) and name not in _NOT_PASSED)
-        or (name.startswith(start) and name.endswith(ends))
-    }
+    passed = {name: value for name, value in environ.items() if is_passed(name)}
     passed.setdefault("PATH", os.defpath)
     return passed | _SAID | dict(extra or {})
