@@ -30,7 +30,7 @@ def venv(uv: Command, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def install(uv: Command, venv: Path) -> Callable[..., str]:
-    def run(*arguments: str | Path, status: int = 0, env: dict[str, str | None] | None = None) -> str:
+    def run(*arguments: str | Path, status: int | None = 0, env: dict[str, str | None] | None = None) -> str:
         python = venv / "bin/python"
         return str(uv("pip", "install", "-p", python, *arguments, status=status, env=env))
 
@@ -105,20 +105,22 @@ def test_a_build_stands_at_the_gate_until_it_opens(index: Index, uv: Command, ve
 
 
 @pytest.mark.parametrize(
-    ("what", "status", "words"),
+    ("what", "words"),
     [
-        ({"status": 404}, 1, "404"),
-        ({"status": 401}, 2, "401"),
-        ({"status": 500}, 2, "500"),
-        ({"cut": 100}, 2, "end of file before message length reached"),
+        ({"status": 404}, "404"),
+        ({"status": 401}, "401"),
+        ({"status": 500}, "500"),
+        ({"cut": 100}, "end of file before message length reached"),
     ],
 )
 def test_a_fault_reaches_the_client(
-    index: Index, install: Callable[..., str], what: dict[str, int], status: int, words: str
+    index: Index, install: Callable[..., str], what: dict[str, int], words: str
 ) -> None:
     index.add_wheel("tool", "1")
     fault = index.fault("/files/*.whl", **what)
-    assert words in install("tool", status=status, env={"UV_HTTP_RETRIES": "0"})
+    said = install("tool", status=None, env={"UV_HTTP_RETRIES": "0"})
+    assert words in said
+    assert "status 0" not in said
     fault.wait()
 
 
