@@ -178,6 +178,10 @@ class DuplicateName(DeclarationError):
         super().__init__(f"{kind} {name!r} is declared twice", where=where, todo=f"first at {first}")
 
 
+class AmbiguousName(DeclarationError):
+    """A table under ``[actors]`` is partly an actor's and partly a piece of a dotted name."""
+
+
 class ConflictingKeys(DeclarationError):
     """Keys that exclude each other stand in one table."""
 
@@ -448,7 +452,7 @@ class SecretInSource(UseError):
         self.file, self.line = file, line
         super().__init__(
             "a URL holds a credential",
-            where=f"{file}:{line}",
+            where=f"{file}:{line}" if line else file,
             todo=todo
             or "take it out, give it by UV_INDEX_<NAME>_USERNAME and UV_INDEX_<NAME>_PASSWORD or a netrc file,"
             " lock again, and replace the credential",
