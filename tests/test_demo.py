@@ -1,0 +1,60 @@
+"""The demo and the README tell the truth."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from greenroom.cli.grammar import COMMANDS
+from tests.support import pythons
+from tests.support.workspace import Command
+
+if TYPE_CHECKING:
+    from tests.support.index import Index
+
+REPOSITORY = Path(__file__).parent.parent
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def _shape(text: str) -> list[str]:
+    """Return the lines without what differs from run to run: times, sizes, keys, the scratch folder."""
+    text = re.sub(r"/\S*/(?=store|two-actors)", "…/", text)
+    text = re.sub(r"cp3\d+-[a-z2-7]{8,}", "KEY", text)
+    text = re.sub(r"(cp|python|Python |CPython )3[.\d]*", "PYTHON", text)
+    text = re.sub(r"\d+([.,]\d+)? ?(ms|s|kB|MB|B|files)\b", "FIGURE", text)
+    return [re.sub(r"\s+", " ", line).strip() for line in text.splitlines() if line.strip()]
+
+
+def _shown_in_readme() -> str:
+    found = re.search(r"```console\n\$ scripts/demo\n(.*?)```", README, re.DOTALL)
+    assert found, "the README shows no demo"
+    return found[1]
+
+
+@pytest.mark.online
+@pytest.mark.slow
+def test_the_demo_shows_what_the_readme_shows(tmp_path: Path) -> None:
+    machine = {
+        name: os.environ[name] for name in ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ
+    }
+    env = {**machine, "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHON": pythons.base().path}
+    demo = Command(str(shutil.which("bash")), cwd=REPOSITORY, env=env)
+    outcome = demo("scripts/demo")
+    assert _shape(outcome.stdout) == _shape(_shown_in_readme())
+    assert not list(tmp_path.glob("tmp*")), "the demo left its scratch folder"
+
+
+def test_the_readme_lists_every_command() -> None:
+    table = re.findall(r"^\| `greenroom (\w+)[^|]*\| (.+?) \|$", README, re.MULTILINE)
+    assert dict(table) == {name: what for name, (_, what) in COMMANDS.items()}
+
+
+def test_the_examples_declaration_is_right(index: Index, greenroom: Command) -> None:
+    outcome = greenroom("list", "--json", "--project", REPOSITORY / "examples/two-actors")
+    assert "app.legacy.Reader" in outcome.stdout
+    assert index.requests == ()
