@@ -116,10 +116,9 @@ class Fetcher:
         import httpx  # noqa: PLC0415 - heavy: only where the network is asked
 
         login = login_for(url, self._environ, indexes, index=index)
+        known = (login.user, login.password) if login else None
         try:
-            with self._made().stream(
-                "GET", bare(url), auth=login and (login.user, login.password)
-            ) as response:
+            with self._made().stream("GET", bare(url), auth=known) as response:
                 return response.status_code
         except httpx.TimeoutException:
             return "no answer in time"

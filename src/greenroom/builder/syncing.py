@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import tomllib
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -96,7 +97,7 @@ class _Sync:
         self._results: dict[str, Result] = {}
         stopped = threading.Event()
         transport = settings.transport(environ)
-        carried = dict(transport.values)
+        carried = {name: tomllib.loads(f"value = {text}")["value"] for name, text in transport.values}
         uv = binary.find(environ)
         self._run = Run(
             store=store,
@@ -106,8 +107,16 @@ class _Sync:
             environ=environ,
             transport=transport,
             secrets=secrets.secrets_of(environ),
-            offline=offline or _is_true(environ.get("UV_OFFLINE")) or carried.get("offline") == "true",
-            fetcher=Fetcher(environ, stopped=stopped),
+            offline=offline or _is_true(environ.get("UV_OFFLINE")) or carried.get("offline") is True,
+            fetcher=Fetcher(
+                environ,
+                insecure=(
+                    *carried.get("allow-insecure-host", ()),
+                    *environ.get("UV_INSECURE_HOST", "").split(),
+                ),
+                system_certificates=_trusts_system(environ, carried),
+                stopped=stopped,
+            ),
             tell=self._messages.put,
             stopped=stopped,
         )
@@ -236,6 +245,12 @@ def _asked(ask: Callable[[], str]) -> Callable[[], str]:
 def _builds_at_once() -> int:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(2, min(MOST, usable))
+
+
+def _trusts_system(environ: Mapping[str, str], carried: Mapping[str, object]) -> bool:
+    if any(_is_true(environ.get(name)) for name in ("UV_SYSTEM_CERTS", "UV_NATIVE_TLS")):
+        return True
+    return carried.get("system-certs") is True or carried.get("native-tls") is True
 
 
 def _is_true(value: str | None) -> bool:
