@@ -6,11 +6,7 @@ import re
 
 from greenroom.errors import SecretInSource
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["find", "refuse", "strip"]
+__all__ = ["find", "refuse", "strip", "strip_all"]
 
 _USERINFO = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*)://(?P<user>[^\s/?#\"'<>`@]+(?:@[^\s/?#\"'<>`@]+)*)@"
@@ -31,17 +27,14 @@ def find(text: str) -> int | None:
     return None
 
 
-def refuse(text: str, file: str, *, relevant: Callable[[str], bool] = bool) -> None:
+def refuse(text: str, file: str) -> None:
     """Stop when a text holds a credential.
 
-    :param relevant: tells of a line whether it counts; comments of a requirements file do, too.
     :raises SecretInSource: naming file and line.
     """
-    if find(text) is None:
-        return
-    for number, line in enumerate(text.splitlines(), 1):
-        if relevant(line) and find(line) is not None:
-            raise SecretInSource(file, number)
+    line = find(text)
+    if line is not None:
+        raise SecretInSource(file, line)
 
 
 def strip(url: str) -> str:
@@ -50,6 +43,13 @@ def strip(url: str) -> str:
     if match is None or (match["scheme"].endswith("ssh") and ":" not in match["user"]):
         return url
     return f"{match['scheme']}://{url[match.end() :]}"
+
+
+def strip_all(text: str) -> str:
+    """Return a text with every URL's user information taken out, as :func:`strip` does for one."""
+    if "@" not in text:
+        return text
+    return _USERINFO.sub(lambda match: strip(match[0]), text)
 
 
 def _is_secret(scheme: str, user: str) -> bool:

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Entry", "RequirementSet", "read", "read_lines"]
+__all__ = ["Entry", "RequirementSet", "formats", "read", "read_lines"]
 
 _VALUED = {
     "-r": "--requirement",
@@ -173,6 +173,24 @@ def read_lines(lines: Iterable[str], environ: Mapping[str, str], *, base: str, w
     for line in logical_lines("\n".join(lines), where):
         reader.line(Line(text=line.text, file=where, number=0), base, constraint=False)
     return _set(reader)
+
+
+def formats(found: RequirementSet) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the packages whose wheels are not to be used, and those that are not to be built.
+
+    From ``--no-binary`` and ``--only-binary``; ``:all:`` stands for every one, ``:none:`` forgets.
+    """
+    refused: dict[str, list[str]] = {"--no-binary": [], "--only-binary": []}
+    for entry in found.lines:
+        option, _, value = entry.line.text.replace("=", " ", 1).partition(" ")
+        if entry.kind == "option" and option in refused:
+            for name in value.replace(" ", ",").split(","):
+                if name == ":none:":
+                    refused[option].clear()
+                elif name:
+                    refused[option].append(name if name == ":all:" else normalize(name))
+    no_binary, no_build = (tuple(dict.fromkeys(names)) for names in refused.values())
+    return no_binary, no_build
 
 
 def _set(reader: _Reader) -> RequirementSet:

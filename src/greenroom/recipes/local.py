@@ -68,8 +68,13 @@ def tree_digest(directory: str) -> str:
 
 def tree_files(directory: str) -> tuple[str, ...]:
     """Return the folders and files whose stat decides :func:`tree_digest`."""
-    files = sorted(_files(directory)) if os.path.isdir(directory) else []
-    folders = {directory, *(os.path.dirname(path) for path in files)}
+    files = tuple(sorted(_files(directory))) if os.path.isdir(directory) else ()
+    folders = {directory}
+    for path in files:
+        folder = os.path.dirname(path)
+        while folder not in folders:
+            folders.add(folder)
+            folder = os.path.dirname(folder)
     return (*sorted(folders), *files)
 
 
