@@ -50,7 +50,8 @@ def stamp(text: str, spec: EnvironmentSpec, root: str, environ: Mapping[str, str
     :param text: what ``uv pip compile --format pylock.toml`` wrote for the lock's own place.
     :raises RequirementsUnreadable, SecretInSource, LockUnreadable: an input is at fault.
     """
-    body = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    own = text.split("\n[tool.greenroom]\n", 1)[0]  # what an earlier stamp said is said anew
+    body = "\n".join(line for line in own.splitlines() if not line.startswith("#"))
     found = origins.of(spec, root, environ)
     lines = [
         f"# Written by `greenroom lock {spec.lock_name}`; change its sources instead.",

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from greenroom.components import EnvironmentSpec
 from greenroom.errors import MissingHash, NoMatchingFile
-from greenroom.interpreters.model import Interpreter
-from greenroom.locks.model import BuildSettings
 from greenroom.locks.settings import ALL
 from greenroom.locks.uvlock import normalize
 from greenroom.recipes import local
@@ -31,7 +28,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from greenroom.locks.model import Directory, File, Locked, Selection
+    from greenroom.components import EnvironmentSpec
+    from greenroom.interpreters.model import Interpreter
+    from greenroom.locks.model import BuildSettings, Directory, File, Locked, Selection
 
 __all__ = ["make"]
 
