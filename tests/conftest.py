@@ -74,7 +74,9 @@ def _same_surroundings(_sealed_machine: None) -> Iterator[None]:
         os.environ.clear()
         os.environ.update(before)
     assert after == before, "the test changed os.environ"
-    assert Path.cwd() == directory, "the test changed the working directory"
+    changed = Path.cwd() != directory
+    os.chdir(directory)
+    assert not changed, "the test changed the working directory"
     made = [str(path) for path, there in homes.items() if path.exists() and not there]
     assert not made, f"the test wrote outside its folder: {made}"
     left = list(Path(tempfile.gettempdir()).iterdir())

@@ -37,6 +37,12 @@ HEAVY = {
     "tomlkit",
 }
 """Modules that starting must not load: each costs several times bare Python."""
+TRACED = {
+    "PYTHONPROFILEIMPORTTIME": "1",
+    # Measuring coverage would load modules of its own.
+    "COVERAGE_PROCESS_START": None,
+    "COVERAGE_PROCESS_CONFIG": None,
+}
 
 
 def _type_checking_names(tree: ast.Module) -> set[str]:
@@ -112,7 +118,7 @@ def test_importing_the_root_loads_nothing_more() -> None:
 
 @pytest.mark.parametrize("arguments", [("--version",), ("--help",)])
 def test_the_command_starts_without_heavy_modules(greenroom: Command, arguments: tuple[str, ...]) -> None:
-    run = greenroom(*arguments, env={"PYTHONPROFILEIMPORTTIME": "1"})
+    run = greenroom(*arguments, env=TRACED)
     assert "greenroom" in _loaded(run.stderr)
     assert not _loaded(run.stderr) & HEAVY
 
@@ -131,5 +137,5 @@ def test_a_no_op_loads_no_heavy_module(
     uv_lock(project({"pyproject.toml": pyproject, "greenroom.toml": '[actors]\n"app.A" = ["a"]\n'}))
     greenroom("sync")
     greenroom(*arguments)  # the full road may still leave what the next one reads
-    run = greenroom(*arguments, env={"PYTHONPROFILEIMPORTTIME": "1"})
+    run = greenroom(*arguments, env=TRACED)
     assert not _loaded(run.stderr) & (HEAVY | {"greenroom.uv", "greenroom.builder", "hashlib"})

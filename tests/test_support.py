@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,10 +17,11 @@ from tests.support.workspace import Command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from tests.support.gate import Gate
     from tests.support.index import Index
+
+REPOSITORY = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -165,6 +168,28 @@ def test_other_networks_are_unreachable(uv: Command, venv: Path) -> None:
     env = {"UV_DEFAULT_INDEX": "http://index.invalid/simple", "UV_HTTP_RETRIES": "0"}
     outcome = uv("pip", "install", "-p", venv / "bin/python", "tool", env=env, status=None)
     assert outcome.status != 0
+
+
+@pytest.mark.parametrize(
+    ("body", "blame"),
+    [
+        ("subprocess.run(['sh', '-c', 'setsid sleep 50 &'])", "left processes"),
+        ("os.environ['X'] = '1'", "changed os.environ"),
+        ("tempfile.mkdtemp()", "left temporary files"),
+        ("os.chdir('/')", "changed the working directory"),
+    ],
+)
+def test_a_test_that_leaves_something_fails_and_the_next_one_does_not(
+    tmp_path: Path, body: str, blame: str
+) -> None:
+    file = tmp_path / "test_inner.py"
+    file.write_text(f"import os, subprocess, tempfile\ndef test_a():\n    {body}\ndef test_b():\n    pass\n")
+    inner = Command(sys.executable, cwd=REPOSITORY, env={"PATH": os.defpath, "HOME": str(tmp_path)})
+    options = ("-p", "tests.conftest", "-p", "no:cacheprovider", "--noconftest", "-c", os.devnull)
+    base = f"--basetemp={tmp_path / 'inner'}"
+    outcome = inner("-m", "pytest", *options, base, "--rootdir", tmp_path, file, status=1)
+    assert blame in outcome.stdout
+    assert "2 passed, 1 error" in outcome.stdout
 
 
 @needs_tmpfs
