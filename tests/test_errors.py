@@ -6,6 +6,7 @@ import ast
 import collections.abc
 import importlib
 import inspect
+import os
 import pickle
 import re
 import types
@@ -134,3 +135,29 @@ def test_problems_have_the_gravest_status() -> None:
     both = errors.Problems([errors.UseError("a"), errors.NotReadyError("b", where="f:1", todo="do")])
     assert both.status == 3
     assert both.lines() == ("a", "f:1: b (do)")
+
+
+def _table() -> str:
+    """Return the page of errors: what each status means, and each error below it."""
+    lines = [
+        "# Errors",
+        "",
+        "Every error that a user can cause, by the command's exit status. From Python they are classes of",
+        "`greenroom.errors` below `greenroom.GreenroomError`, with typed fields; each survives pickling.",
+        "(This page is made from the classes: `GREENROOM_TEST_WRITE=1 scripts/test tests/test_errors.py`.)",
+    ]
+    for kind, status in MIDDLE.items():
+        lines += ["", f"## Exit status {status}: {inspect.cleandoc(str(kind.__doc__)).splitlines()[0]}", ""]
+        lines += ["| error | says |", "|---|---|"]
+        below = sorted(cls.__name__ for cls in [kind, *_below(kind)] if cls in LEAVES or cls is kind)
+        for name in below:
+            says = inspect.cleandoc(str(getattr(errors, name).__doc__)).splitlines()[0]
+            lines.append(f"| `{name}` | {says} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_documentation_lists_every_error() -> None:
+    page = Path(__file__).parent.parent / "docs/errors.md"
+    if "GREENROOM_TEST_WRITE" in os.environ:
+        page.write_text(_table(), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == _table()
