@@ -27,7 +27,6 @@ __all__ = [
     "digest_of_value",
     "identity",
     "load",
-    "locate",
     "look",
     "place",
     "save",
@@ -36,9 +35,11 @@ __all__ = [
 SCHEMA = 1
 """Of the file's format: another number is ignored."""
 
-RACY = 2_000_000_000
-"""Nanoseconds: a file changed so shortly before it was looked at could change again unseen (the
-coarsest file systems in use count two seconds), so its content decides."""
+_TICK = 50_000_000
+_COARSE = 2_000_000_000
+"""Nanoseconds: a file that changed so shortly before it was looked at could change again unseen, so
+its content decides. Kernels count time in ticks of up to 10 ms; the coarsest file systems in use
+count two seconds, and are known by times of whole seconds."""
 
 _PLACES = ("GREENROOM_DRIVER", "GREENROOM_STORE", "HOME", "XDG_DATA_HOME")
 """Variables that decide which interpreter and which stores are meant."""
@@ -47,6 +48,9 @@ _DIRECTORY = -1
 """Stands for the size of a directory: what it lists decides, not its bytes."""
 
 _PRIME = (1 << 160) - 47
+
+_CORRUPT = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What reading a file of another form than ours can raise."""
 
 
 class Answer:
@@ -118,18 +122,20 @@ class Snapshot:
 
     def answer(self, name: str) -> Answer | None:
         """Answer for one component; None when only the full road can."""
-        component = self._data["components"].get(name)
-        if component is None or not self.unchanged(component["files"]):
-            return None
-        key = component["key"]
-        if key is None:
-            state = component["state"]
-            if state == "driver" and not self._base_stands(component["base"]):
+        try:
+            component = self._data["components"].get(name)
+            if component is None or not self.unchanged(component["files"]):
                 return None
-            return Answer(name, component, {}, state)
-        environment = self._data["environments"][key]
-        state = self._state(key, environment)
-        return None if state is None else Answer(name, component, environment, state)
+            key = component["key"]
+            if key is not None:
+                environment = self._data["environments"][key]
+                state = self._state(key, environment)
+                return None if state is None else Answer(name, component, environment, state)
+            if component["state"] == "driver" and not self._base_stands(component["base"]):
+                return None
+            return Answer(name, component, {}, component["state"])
+        except _CORRUPT:
+            return None
 
     def answers(self) -> list[Answer] | None:
         """Answer for all components; None when only the full road can."""
@@ -167,8 +173,10 @@ class Snapshot:
         now = look(path, content=False)
         if size is None or now[1] is None or now[1] != size:
             return bool(now[1] == size)
-        if now[2] == mtime and now[3] == inode and mtime < self._data["written"] - RACY:
-            return True
+        if now[2] == mtime and now[3] == inode:
+            margin = _TICK if mtime % 1_000_000_000 else _COARSE
+            if mtime < self._data["written"] - margin:
+                return True
         self._touched = True
         return digest is not None and digest_of(path) == digest
 
@@ -190,50 +198,6 @@ class Snapshot:
             now = look(path, content=False)
             same = self._bases[number] = now[1:4] == [size, mtime, inode]
         return same
-
-
-def locate(start: str | None, environ: Mapping[str, str]) -> str | None:
-    """Find the declaration by walking up, without parsing anything.
-
-    :param start: the directory (or declaration file) to begin with; None: ``GREENROOM_PROJECT``,
-        else the working directory.
-    :param environ: the caller's variables.
-    :returns: the declaration's path; None when there is none or only a parser can tell.
-    """
-    try:
-        folder = os.path.abspath(start or environ.get("GREENROOM_PROJECT") or ".")
-    except OSError:  # the working directory vanished: the full road says so
-        return None
-    if os.path.isfile(folder):
-        return folder
-    while True:
-        own = os.path.join(folder, "greenroom.toml")
-        if os.path.isfile(own):
-            return own
-        shared = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(shared):
-            says = _declares(shared)
-            if says is not False:
-                return shared if says else None
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-
-
-def _declares(path: str) -> bool | None:
-    """Tell whether a ``pyproject.toml`` has ``[tool.greenroom]``; None when only a parser can."""
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read()
-    except OSError:
-        return None
-    if b"greenroom" not in data and b"\\u" not in data:
-        return False
-    for line in data.split(b"\n"):
-        if line.replace(b" ", b"").startswith((b"[tool.greenroom]", b"[tool.greenroom.")):
-            return True
-    return None
 
 
 def identity(declaration: str, environ: Mapping[str, str]) -> list[str]:
@@ -280,32 +244,9 @@ def load(declaration: str, environ: Mapping[str, str]) -> Snapshot | None:
         if any(digest != digest_of_value(environ.get(name)) for name, digest in data["variables"].items()):
             return None
         snapshot = Snapshot(file, data, now)
-        return snapshot if _well_formed(data) and snapshot.unchanged(data["files_of_declaration"]) else None
-    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return snapshot if snapshot.unchanged(data["files_of_declaration"]) else None
+    except (OSError, *_CORRUPT):
         return None
-
-
-def _well_formed(data: dict[str, Any]) -> bool:
-    """Tell whether the parts refer to each other as they should, so that no later look-up fails."""
-    files, bases = len(data["files"]), len(data["bases"])
-    environments: dict[str, Any] = data["environments"]
-    for entry in data["files"]:
-        path, _, _, _, _ = entry
-        if not isinstance(path, str):
-            return False
-    for component in data["components"].values():
-        key = component["key"]
-        numbers: list[int] = component["files"]
-        if (key is not None and key not in environments) or (numbers and max(numbers) >= files):
-            return False
-        if key is None and component["state"] == "driver" and component["base"] >= bases:
-            return False
-        component["kind"], component["launch"]
-    for environment in environments.values():
-        if environment["record"] is not None and environment["base"] >= bases:
-            return False
-        environment["state"], environment["path"], environment["python"], environment["interpreter"]
-    return isinstance(data["outputs"], list) and isinstance(data["stores"], list) and data["written"] > 0
 
 
 def save(file: str, data: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from greenroom.cli.result import Call, Result
 
-__all__ = ["COMMANDS", "GROUPS", "first_word", "module", "parser", "runner", "split"]
+__all__ = ["first_word", "module", "parser", "runner", "split"]
 
 GROUPS = {
     "Declare": {

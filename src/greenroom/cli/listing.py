@@ -89,17 +89,13 @@ def run_plan(call: Call) -> Result:
 
     :raises UnknownComponent: a name is not declared.
     """
-    from greenroom.project import facade  # noqa: PLC0415 - the full road is heavy
+    from greenroom.project import facade
 
     project = facade.load(call.start, environ=call.environ)
     outdated = project.outdated(call.arguments.names)
     plan = project.plan(call.arguments.names)
     waiting = {lock.component for lock in outdated}
-    problems = [
-        {"components": list(problem.components), "message": str(problem.error), "status": problem.error.status}
-        for problem in plan.problems
-        if not waiting.issuperset(problem.components)
-    ]
+    broken = [problem for problem in plan.problems if not waiting.issuperset(problem.components)]
     data = {
         "declaration": plan.setting.declaration.file,
         "store": plan.environments[0].store.path if plan.environments else plan.setting.stores[0].path,
@@ -119,17 +115,25 @@ def run_plan(call: Call) -> Result:
             for found in plan.environments
         ],
         "drivers": list(plan.drivers),
-        "problems": problems,
+        "problems": [
+            {
+                "components": list(problem.components),
+                "kind": type(problem.error).__name__,
+                "message": str(problem.error),
+                "status": problem.error.status,
+            }
+            for problem in broken
+        ],
         "notes": list(plan.notes),
     }
-    return Result("plan", data, max((problem["status"] for problem in problems), default=0))
+    return Result("plan", data, max((problem.error.status for problem in broken), default=0))
 
 
 def _chosen(known: answering.Known, names: Iterable[str]) -> list[Answer]:
     wanted = list(names)
     if not wanted:
         return known.answers
-    from greenroom.errors import UnknownComponent  # noqa: PLC0415 - defined already, named only here
+    from greenroom.errors import UnknownComponent
 
     by_name = {answer.name: answer for answer in known.answers}
     for name in wanted:

@@ -70,8 +70,6 @@ def _common(parser: ArgumentParser) -> None:
         "--project", metavar="DIR", help="look for the declaration here and above (also GREENROOM_PROJECT)"
     )
     group.add_argument("--store", metavar="DIR", help="use this store (also GREENROOM_STORE)")
-    group.add_argument(
-        "-q", "--quiet", action="store_true", help="print errors and the answer, no more"
-    )
+    group.add_argument("-q", "--quiet", action="store_true", help="print errors and the answer, no more")
     group.add_argument("-v", "--verbose", action="store_true", help="print more")
     group.add_argument("--no-progress", action="store_true", help="no live display, plain lines instead")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TextIO
 
-__all__ = ["COLOURS", "coloured", "complain", "is_live", "paint", "write"]
+__all__ = ["coloured", "complain", "is_live", "paint", "write"]
 
 COLOURS = {"ready": "32", "missing": "33", "stale": "33", "partial": "33", "damaged": "31", "failed": "31"}
 """What a state looks like; other colours are named by what they are for."""

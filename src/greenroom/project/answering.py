@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from greenroom import snapshot
 from greenroom.errors import EnvironmentDamaged, EnvironmentMissing, NotReadyError
+from greenroom.project.locating import locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Known:
 
 def memory(start: str | None, environ: Mapping[str, str]) -> Snapshot | None:
     """Return the snapshot of the declaration that counts at ``start``, None when it does not hold."""
-    declaration = snapshot.locate(start, environ)
+    declaration = locate(start, environ)
     return None if declaration is None else snapshot.load(declaration, environ)
 
 

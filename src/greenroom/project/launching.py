@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, NoReturn
 
-__all__ = ["REMOVED", "block", "execute", "lease", "program", "variables", "virtual_environment"]
+__all__ = ["block", "execute", "lease", "program", "variables", "virtual_environment"]
 
 RECORD = "greenroom.json"
 """The record's name inside an environment, as :mod:`greenroom.store.model` has it."""

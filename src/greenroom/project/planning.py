@@ -13,10 +13,10 @@ from time import time_ns
 from typing import TYPE_CHECKING, NamedTuple
 
 from greenroom import snapshot
-from greenroom.components import ProjectSource, PylockSource
 from greenroom.declaration import reading
 from greenroom.errors import GreenroomError, NoStoreWritable, UnknownComponent
 from greenroom.interpreters import discovery
+from greenroom.locks import generated
 from greenroom.locks import reading as locks
 from greenroom.project import choices
 from greenroom.project.model import Input, Plan, Planned, Problem, Setting
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from greenroom.recipes.model import Recipe, Supply
     from greenroom.store.layout import Store
 
-__all__ = ["Planner", "chosen", "merged", "setting"]
+__all__ = ["Planner", "chosen", "examined", "look", "merged", "setting"]
 
 _YOUNG = 50_000_000
 """Nanoseconds: more than a tick of a kernel's clock, by which a file's time may be late."""
@@ -75,9 +75,9 @@ def chosen(declaration: Declaration, names: Iterable[str] = ()) -> tuple[Compone
     return tuple(found for found in declaration.components if not wanted or found.name in wanted)
 
 
-def look(path: str) -> Input:
-    """Return a file's stat and digest as they are now."""
-    _, size, mtime, inode, sha256 = snapshot.look(path)
+def look(path: str, *, content: bool = True) -> Input:
+    """Return a file's stat, and its digest when the content counts, as they are now."""
+    _, size, mtime, inode, sha256 = snapshot.look(path, content=content)
     return Input(path=path, size=size, mtime=mtime, inode=inode, sha256=sha256)
 
 
@@ -90,6 +90,12 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         names = problem.components if same is None else (*same.components, *problem.components)
         found[cause] = Problem(components=names, error=problem.error if same is None else same.error)
     return tuple(found.values())
+
+
+def examined(found: Planned, stores: tuple[Store, ...]) -> Planned:
+    """Return a planned environment with the state that it has now."""
+    state, reason, store = _state(stores, found.key)
+    return replace(found, state=state, reason=reason, store=store)
 
 
 class _Made(NamedTuple):
@@ -141,7 +147,7 @@ class Planner:
                 firsts.setdefault(made.key, made)
             except GreenroomError as error:
                 problems.append(Problem(components=(component.name,), error=error))
-            files.append((component.name, self._inputs(component.spec)))
+            files.append((component.name, self._files(component.spec)))
         notes = dict.fromkeys(note for made in firsts.values() for note in made.supply.notes)
         return Plan(
             setting=self.setting,
@@ -183,19 +189,31 @@ class Planner:
         same = _same(spec)
         made = self._made.get(same)
         if made is None:
-            self._inputs(spec)  # looked at before they are read
+            self._inputs(spec)  # before they are read
             interpreter = self.interpreter(spec)
             selection = locks.read(spec, self.setting.declaration.root, interpreter, self._environ)
             recipe, supply = making.make(spec, selection, interpreter, self._environ)
             made = self._made[same] = _Made(spec, keys.key(recipe), recipe, supply, interpreter)
         return made
 
+    def _files(self, spec: EnvironmentSpec) -> tuple[str, ...]:
+        """Return the files that decide one environment, its local sources included."""
+        files = self._inputs(spec)
+        made = self._made.get(_same(spec))
+        if made is None or not self._watch:
+            return files
+        for path in made.supply.files:
+            if path not in self._seen:
+                # Looked at after it was read, so without a digest: a young one does not count.
+                self._seen[path] = look(path, content=False)
+        return tuple(dict.fromkeys((*files, *made.supply.files)))
+
     def _inputs(self, spec: EnvironmentSpec) -> tuple[str, ...]:
         """Return the files that decide one environment; each is looked at once."""
         if not self._watch:
             return ()
         try:
-            found = locks.inputs(spec, self.setting.declaration.root)
+            found = locks.inputs(spec, self.setting.declaration.root, self._environ)
         except GreenroomError:  # said when they are read
             return ()
         for path in found:
@@ -227,7 +245,7 @@ class Planner:
 
 def _same(spec: EnvironmentSpec) -> object:
     """Return what two specifications that give the same content have in common."""
-    own = "" if isinstance(spec.source, ProjectSource | PylockSource) else spec.lock_name
+    own = spec.lock_name if isinstance(spec.source, generated.LOCKED_HERE) else ""
     return spec.source, replace(spec.options, python_origin=None), own
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from greenroom import snapshot
+from greenroom.errors import GreenroomError
+from greenroom.locks import generated, origins
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ def memory(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] = (
     declaration, setting = plan.setting.declaration, plan.setting
     numbers = {seen.path: number for number, seen in enumerate(plan.inputs)}
     bases: dict[tuple[Any, ...], int] = {}
-    variables = sorted({name for component in declaration.components for name in _variables(component.spec)})
+    specs = dict.fromkeys(component.spec for component in declaration.components)
+    variables = sorted({name for spec in specs for name in _variables(spec, declaration.root, environ)})
     return {
         "schema": snapshot.SCHEMA,
         "identity": snapshot.identity(declaration.file, environ),
@@ -121,8 +124,14 @@ def _base(found: Interpreter, bases: dict[tuple[Any, ...], int]) -> int:
     return bases.setdefault((found.path, *found.stat), len(bases))
 
 
-def _variables(spec: EnvironmentSpec | None) -> tuple[str, ...]:
+def _variables(spec: EnvironmentSpec | None, root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of the caller's variables that decide an environment's content."""
     if spec is None:
         return ()
-    return tuple(name for name, value in spec.options.build_env if value is None)
+    named = tuple(name for name, value in spec.options.build_env if value is None)
+    if not isinstance(spec.source, generated.LOCKED_HERE):
+        return named
+    try:
+        return (*named, *origins.of(spec, root, environ).variables)
+    except GreenroomError:  # its inputs cannot be read, and so it has a problem instead of a key
+        return named
