@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from greenroom.errors import BuildFailed, ClashError, CompileFailed, ProofFailed
+from greenroom.store import bytecode, finishing, links, machine, moving, proof, records, repair
+from greenroom.store.bytecode import Compiled
+from greenroom.store.model import SCHEMA, Record
+from greenroom.store.unowned import unowned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from greenroom.components import Pairs
     from greenroom.interpreters.model import Interpreter
     from greenroom.recipes.model import Recipe
-    from greenroom.store.bytecode import Compiled
     from greenroom.store.layout import Store
     from greenroom.store.links import Shared
-    from greenroom.store.model import Finding, Record
+    from greenroom.store.model import Finding
+    from greenroom.store.proof import Proof
     from greenroom.uv.process import Group
 
 __all__ = ["Build", "Committed", "commit"]
@@ -33,6 +42,8 @@ class Build:
     log: str
     """File name of the build's log in ``store.logs``."""
     smoke: tuple[str, ...] = ()
+    wheels: Pairs = ()
+    """Distribution -> sha256 of its wheel, for what is no wheel of an index: built or late ones."""
     pending: tuple[str, ...] = ()
     """Distributions that a later stage brings: the environment stays partial while there are any."""
 
@@ -66,7 +77,7 @@ def commit(  # noqa: PLR0913 - all but three by name
     :param private: the directory in which everything was installed, ``store.building/<key>.<random>``
         (or the final path itself, when a partial environment was continued there).
     :param before: the findings of the failed proof before this one, after the distributions at
-        fault were fetched anew.
+        fault were fetched anew (from the index, not from a cache).
     :param jobs: processes that compile at once; None: one for each processor.
     :param replace: an environment with a record stands there and is to be exchanged (repair).
     :param force: replace it even while something runs from it.
@@ -80,4 +91,97 @@ def commit(  # noqa: PLR0913 - all but three by name
     :raises EnvironmentInUse: it was to be replaced, and something runs from it.
     :raises StoreFailed: the operating system refuses a step.
     """
-    raise NotImplementedError
+    say = on_phase or _ignore
+    shared = links.share(store, private, build.recipe, dict(build.wheels))
+    if replace:
+        root = repair.put_in_place(store, private, build.key, force=force)
+    else:
+        root = moving.into_place(store, private, build.key)
+    try:
+        if on_moved is not None:
+            on_moved(root)
+        say("prove")
+        proven = proof.prove(
+            root,
+            build.recipe,
+            group=group,
+            private=private if private != root else None,
+            pending=build.pending,
+            before=before,
+        )
+        compiled = Compiled()
+        if build.recipe.bytecode:
+            say("compile")
+            compiled = bytecode.compile_into(
+                store,
+                root,
+                build.interpreter,
+                proven.sources,
+                group=group,
+                jobs=jobs,
+                shipped=proven.shipped,
+            )
+    except (ProofFailed, ClashError, CompileFailed, BuildFailed):
+        moving.discard(store, root)  # what cannot be trusted is not continued either
+        raise
+    return _finish(store, root, build, proven, shared, compiled, flush=flush)
+
+
+def _finish(  # noqa: PLR0913 - the steps' results
+    store: Store,
+    root: str,
+    build: Build,
+    proven: Proof,
+    shared: Shared,
+    compiled: Compiled,
+    *,
+    flush: bool,
+) -> Committed:
+    record = _record(root, build, proven, shared)
+    if not build.pending:
+        finishing.normalize(root, files=proven.hidden or bool(build.recipe.post_install))
+    if flush:
+        finishing.flush(root)
+    if build.pending:
+        records.write_partial(store, record)
+    else:
+        records.write(store, record)
+        records.forget_partial(store, build.key)
+        finishing.close(root)
+    return Committed(path=root, record=record, shared=shared, compiled=compiled)
+
+
+def _record(root: str, build: Build, proven: Proof, shared: Shared) -> Record:
+    recipe = build.recipe
+    return Record(
+        schema=SCHEMA,
+        key=build.key,
+        recipe=recipe,
+        installed=proof.with_wheels(proven.installed, dict(build.wheels)),
+        clashes=proven.clashes,
+        base=(build.interpreter.path, *build.interpreter.stat),
+        built_at=time.time(),
+        seconds=round(time.monotonic() - build.began, 3),
+        host=socket.gethostname(),
+        uv=build.uv,
+        greenroom=_version(),
+        log=build.log,
+        linked=shared.linked,
+        copied=shared.copied,
+        smoke=build.smoke,
+        machine=machine.this_machine(),
+        libc=proven.libc,
+        faults=proven.faults,
+        added=unowned(root) if recipe.post_install else (),
+        pending=build.pending,
+    )
+
+
+def _version() -> str:
+    from greenroom import __version__  # noqa: PLC0415 - the package's root is above its parts
+
+    return __version__
+
+
+def _ignore(phase: str) -> None:
+    """Do nothing with a phase."""

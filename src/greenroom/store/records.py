@@ -20,7 +20,16 @@ from greenroom.store.model import SCHEMA, Record
 if TYPE_CHECKING:
     from greenroom.store.layout import Store
 
-__all__ = ["decode", "encode", "last_used", "read", "read_partial", "write", "write_partial"]
+__all__ = [
+    "decode",
+    "encode",
+    "forget_partial",
+    "last_used",
+    "read",
+    "read_partial",
+    "write",
+    "write_partial",
+]
 
 _CONTENTS = {"wheel": Wheel, "build": Build, "editable": Editable, "late": Late}
 
@@ -100,6 +109,11 @@ def write_partial(store: Store, record: Record) -> None:
     :raises StoreFailed: the operating system refuses.
     """
     _write(store.partial(record.key), encode(record))
+
+
+def forget_partial(store: Store, key: str) -> None:
+    """Remove the partial record of an environment that is ready now; the record counts before it."""
+    _forget(store.partial(key))
 
 
 def last_used(store: Store, record: Record) -> float:

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Found", "Row", "distributions", "file_digest", "normalized", "site_packages"]
+__all__ = ["Found", "distributions", "file_digest", "hexadecimal", "normalized", "site_packages"]
 
 Row = tuple[str, str, int]
 """Path relative to the environment, sha256 as RECORD spells it (URL-safe base64 without padding; empty:

@@ -1,0 +1,161 @@
+"""Keep each file once: link an environment's files to those of another one that has them already.
+
+uv links from its cache and nowhere else; where the cache is on another device (a container's cache
+mount, a second disk) it copies. Then equal files of the store's own environments are linked.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from secrets import token_hex
+from stat import S_IMODE, S_ISREG
+
+from greenroom.errors import RecordUnreadable, StoreFailed
+from greenroom.recipes.model import Wheel
+from greenroom.store import layout, linking, machine, records, rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from greenroom.recipes.model import Recipe
+    from greenroom.store.layout import Store
+    from greenroom.store.rows import Found, Row
+
+__all__ = ["Shared", "share"]
+
+_SAMPLE = 64
+_LARGE_ENOUGH = 1
+"""Bytes: an empty file has nothing to share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """How the files of an environment came to stand there."""
+
+    linked: int = 0
+    """Files that stand elsewhere too: they cost no space."""
+    copied: int = 0
+    """Files of its own."""
+    size: int = 0
+    """Bytes of the copied files."""
+
+
+def share(store: Store, root: str, recipe: Recipe, wheels: Mapping[str, str] | None = None) -> Shared:
+    """Replace copied files by links to a ready environment with the same distributions.
+
+    A distribution is the same when name, version and the wheel's sha256 are; a file when RECORD's
+    digest, size and mode are. What cannot be linked stays a copy. Nothing is looked at beyond a
+    sample when uv linked.
+
+    :param root: the environment's directory (under its private name), absolute.
+    :param wheels: name -> sha256 of the wheels that were built here.
+    :returns: counts over the distributions' files, from a sample when uv linked.
+    :raises StoreFailed: the operating system refuses a step.
+    """
+    found, _ = rows.distributions(root)
+    if not _copied(root, found):
+        return Shared(linked=sum(len(item.rows) for item in found))
+    digests = {
+        item.name: item.content.sha256 for item in recipe.distributions if isinstance(item.content, Wheel)
+    }
+    digests |= wheels or {}
+    donors = _donors(
+        store, {(item.name, item.version, digests[item.name]) for item in found if item.name in digests}
+    )
+    sharing = _Sharing(root)
+    try:
+        for item in found:
+            donor = donors.get((item.name, item.version, digests.get(item.name, "")))
+            sharing.share(item, *(donor or ("", {})))
+    except OSError as error:
+        raise StoreFailed.of("link files", error.filename or root, error) from error
+    return Shared(linked=sharing.linked, copied=sharing.copied, size=sharing.size)
+
+
+class _Sharing:
+    """Replaces files of one environment one by one."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self.linked = self.copied = self.size = 0
+
+    def share(self, item: Found, donor: str, theirs: Mapping[str, Row]) -> None:
+        """Link the files of one distribution to its donor's."""
+        for path, digest, size in item.rows:
+            target = f"{self._root}/{path}"
+            try:
+                status = os.lstat(target)
+            except OSError:
+                continue  # the proof says it
+            if status.st_nlink > 1:
+                self.linked += 1
+            elif digest and size >= _LARGE_ENOUGH and theirs.get(path) == (path, digest, size):
+                self._replace(f"{donor}/{path}", target, status)
+            else:
+                self._keep(status)
+
+    def _replace(self, source: str, target: str, status: os.stat_result) -> None:
+        temporary = f"{target}.{token_hex(6)}"
+        try:
+            other = os.lstat(source)
+            same = S_ISREG(other.st_mode) and other.st_size == status.st_size
+            if same and S_IMODE(other.st_mode) | 0o444 == S_IMODE(status.st_mode) | 0o444:
+                os.link(source, temporary, follow_symlinks=False)
+                os.rename(temporary, target)
+                self.linked += 1
+                return
+        except FileNotFoundError:  # collected meanwhile
+            pass
+        except OSError as error:
+            if not linking.cannot_link(error):
+                raise
+        self._keep(status)
+
+    def _keep(self, status: os.stat_result) -> None:
+        self.copied += 1
+        self.size += status.st_size
+
+
+def _copied(root: str, found: Sequence[Found]) -> bool:
+    """Tell by a sample whether uv copied: most large enough files have one link then."""
+    paths = [
+        path
+        for item in found
+        for path, _, size in item.rows
+        if size >= _LARGE_ENOUGH and item.info not in path
+    ]
+    sample = paths[:: max(1, len(paths) // _SAMPLE)]
+    alone = 0
+    for path in sample:
+        try:
+            alone += os.lstat(f"{root}/{path}").st_nlink == 1
+        except OSError:
+            continue
+    return alone * 2 > len(sample)
+
+
+def _donors(
+    store: Store, wanted: set[tuple[str, str, str]]
+) -> dict[tuple[str, str, str], tuple[str, dict[str, Row]]]:
+    """Return for each distribution a ready environment that holds it, with its rows there."""
+    donors: dict[tuple[str, str, str], tuple[str, dict[str, Row]]] = {}
+    for key, identities in _ready(store):
+        useful = wanted & identities - donors.keys()
+        if useful:
+            root = store.environment(key)
+            there, _ = rows.distributions(root)
+            by_name = {item.name: {row[0]: row for row in item.rows} for item in there}
+            donors |= {one: (root, by_name[one[0]]) for one in useful if one[0] in by_name}
+    return donors
+
+
+def _ready(store: Store) -> Iterator[tuple[str, set[tuple[str, str, str]]]]:
+    for key in layout.keys(store):
+        try:
+            record = records.read(store, key)
+        except RecordUnreadable:
+            continue
+        if record is not None and not machine.foreign(record):
+            yield key, {(item.name, item.version, item.wheel) for item in record.installed if item.wheel}
