@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     Parser = Callable[[str], dict[str, object]]
     Table = dict[str, object]
 
-__all__ = ["Actor", "Fault", "Raw", "actors", "content", "find", "load", "main", "normalized", "source"]
+__all__ = [
+    "Actor",
+    "Fault",
+    "Raw",
+    "actors",
+    "content",
+    "document",
+    "find",
+    "load",
+    "main",
+    "normalized",
+    "source",
+]
 
 ACTOR_ENVIRONMENTS: dict[str, list[str] | None] = {}
 """Actor (fully qualified class name) -> extras of the uv project, or None: the driver's interpreter."""
@@ -55,10 +67,12 @@ CHANGERS = ("update", "setdefault", "pop", "popitem", "clear")
 
 
 class Fault(Exception):
-    """What is wrong with a declaration and where; ``kind`` names the error that it becomes."""
+    """What is wrong with a declaration and where; ``kind`` says which error it becomes."""
 
     def __init__(self, kind: str, what: str, file: str, line: int = 0, todo: str = "") -> None:
         self.kind, self.what, self.file, self.line, self.todo = kind, what, file, line, todo
+        self.name = ""
+        self.path: tuple[str, ...] = ()
         super().__init__(what)
 
     def __str__(self) -> str:
@@ -102,10 +116,12 @@ class Actor:
     ) -> None:
         self.name, self.value, self.file, self.line, self.path = name, value, file, line, path
 
-    def fault(self, raw: Raw, kind: str, what: str, todo: str = "") -> Fault:
-        """Return what is wrong with this entry."""
+    def fault(self, raw: Raw, kind: str, what: str, todo: str = "", name: str = "") -> Fault:
+        """Return what is wrong with this entry, or with the key of this name in it."""
         line = self.line or raw.line(self.path[-1] if self.path else "ACTOR_ENVIRONMENTS")
-        return Fault(kind, f"actor {self.name!r} {what}", self.file, line, todo)
+        fault = Fault(kind, f"actor {self.name!r} {what}", self.file, line, todo)
+        fault.name, fault.path = name or self.name, (*self.path, *([name] if name else []))
+        return fault
 
 
 def normalized(name: str) -> str:
@@ -142,7 +158,12 @@ def _tomllib(path: str) -> Parser:
     return loads
 
 
-def _document(path: str, parse: Parser | None) -> tuple[str, dict[str, object]]:
+def document(path: str, parse: Parser | None = None) -> tuple[str, Table]:
+    """Return a TOML file's text and content.
+
+    :param parse: a TOML parser; None: tomllib's.
+    :raises Fault: it cannot be read, or is not valid.
+    """
     data = content(path)
     try:
         text = data.decode("utf-8-sig")  # editors write a byte order mark, which no parser takes
@@ -177,11 +198,7 @@ def find(start: str) -> str | None:
         if os.path.lexists(path):
             return path
         path = os.path.join(directory, "pyproject.toml")
-        if (
-            os.path.isfile(path)
-            and b"greenroom" in content(path)
-            and _own(_document(path, None)[1]) is not None
-        ):
+        if os.path.isfile(path) and b"greenroom" in content(path) and _own(document(path)[1]) is not None:
             return path
         directory, last = os.path.dirname(directory), directory
         if directory == last:
@@ -199,10 +216,10 @@ def load(path: str, parse: Parser | None = None) -> Raw:
     if path.endswith(".py"):
         stages = {name: {"extras": value} for name, (value, _) in _literals(path).get("STAGES", {}).items()}
         return Raw(path, "", {"registry": path, "stages": stages})
-    text, document = _document(path, parse)
+    text, table = document(path, parse)
     if os.path.basename(path) != "pyproject.toml":
-        return Raw(path, text, document)
-    own = _own(document)
+        return Raw(path, text, table)
+    own = _own(table)
     if own is None:
         raise Fault("unreadable", "has no table [tool.greenroom]", path)
     return Raw(path, text, own, ("tool", "greenroom"))
@@ -271,7 +288,10 @@ def _literal_dict(path: str, table: Dict) -> dict[str, tuple[object, int]]:
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             raise _not_literal(path, key or value, "a key is no string")
         if key.value in found:
-            raise Fault("duplicate", f"{key.value!r} is declared twice", path, key.lineno)
+            first = f"first at {path}:{found[key.value][1]}"
+            twice = Fault("duplicate", f"{key.value!r} is declared twice", path, key.lineno, first)
+            twice.name = key.value
+            raise twice
         items = value.elts if isinstance(value, (ast.List, ast.Tuple)) else None
         texts = [
             item.value
@@ -302,10 +322,15 @@ class _Names:
             typos = [k for k in other if not isinstance(value[k], dict) and self._looks_like_an_option(k)]
             if not other:
                 yield actor
-            elif typos or len(other) < len(value):
-                what = f"has the unknown key {(typos or other)[0]!r}"
-                todo = "correct it; a dotted name one of whose parts is an option's is written in quotes"
-                self.report(actor.fault(self.raw, "key", what, todo))
+            elif typos:
+                for typo in typos:
+                    todo = "correct it, or write the dotted name in quotes"
+                    self.report(actor.fault(self.raw, "key", f"has the unknown key {typo!r}", todo, typo))
+            elif len(other) < len(value):
+                options = ", ".join(k for k in value if k in SPEC_KEYS)
+                what = f"has options ({options}) beside what is no option ({', '.join(other)})"
+                todo = "write a dotted name one of whose parts is an option's name in quotes"
+                self.report(actor.fault(self.raw, "ambiguous", what, todo))
             else:
                 yield from self.entries(value, actor.path, f"{actor.name}.")
 
@@ -348,7 +373,9 @@ def actors(raw: Raw, report: Callable[[Fault], None] = _raise) -> list[Actor]:
         if not all(part.isidentifier() for part in actor.name.split(".")):
             report(actor.fault(raw, "name", "is no class name", "write package.module.ClassName"))
         elif first.setdefault(actor.name, actor) is not actor:
-            report(actor.fault(raw, "duplicate", "is declared twice"))
+            other = first[actor.name]
+            line = other.line or raw.line(other.path[-1])
+            report(actor.fault(raw, "duplicate", "is declared twice", f"first at {other.file}:{line}"))
     return list(first.values())
 
 
@@ -474,7 +501,7 @@ class _Row:
 
 def _extras_of_project(raw: Raw) -> list[str]:
     path = os.path.join(raw.root, "pyproject.toml")
-    project = _document(path, None)[1].get("project") if os.path.isfile(path) else None
+    project = document(path)[1].get("project") if os.path.isfile(path) else None
     declared = project.get("optional-dependencies") if isinstance(project, dict) else None
     return list(declared) if isinstance(declared, dict) else []
 

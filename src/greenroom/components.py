@@ -60,6 +60,8 @@ class RequirementsSource:
     build_constraints: tuple[str, ...] = ()
     extra_requirements: tuple[str, ...] = ()
     """Requirement lines added to the files' own."""
+    base: str = ""
+    """The directory that relative paths in these lines are relative to; empty: there are no such lines."""
     config: str | None = None
     """The component's own ``uv.toml``, honoured and part of the lock's inputs."""
 
