@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from greenroom.builder.events import Started, Waiting
@@ -15,7 +16,7 @@ from greenroom.builder.logs import Log
 from greenroom.builder.work import Result
 from greenroom.builder.workplace import Workplace
 from greenroom.errors import GreenroomError, ProofFailed, ProofRejected, StoreFailed
-from greenroom.store import commit, layout, locking
+from greenroom.store import commit, layout, locking, moving
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
@@ -81,13 +82,14 @@ def _build_locked(run: Run, job: Job, began: float, descriptor: int) -> None:
         log.write(f"environment {job.key} for {', '.join(job.components)}")
         place = Workplace(run, job, folder="", log=log, descriptor=descriptor)
         try:
-            _remove_leftovers(run, job)
+            moving.clear_leftovers(store, job.key)
             place.folder = tempfile.mkdtemp(prefix=f"{job.key}.", dir=store.building)  # mode 0700
             try:
                 committed = _realize(place, began)
             finally:
-                _remove(place.folder)
+                shutil.rmtree(place.folder, ignore_errors=True)
         except (GreenroomError, OSError) as error:
+            _clear_final(run, job)
             mapped = place.mapped(error)
             log.write(f"failed: {mapped}")
             raise mapped from error
@@ -119,8 +121,8 @@ def _attempt(
 ) -> Committed:
     run, job = place.run, place.job
     private = os.path.join(place.folder, "environment")
-    _remove(private)
-    Installer(place, private, refresh=refresh).install()
+    shutil.rmtree(private, ignore_errors=True)
+    wheels = Installer(place, private, refresh=refresh).install()
     place.enter("prove")
     about = commit.Build(
         key=job.key,
@@ -130,6 +132,7 @@ def _attempt(
         uv=run.uv_version(),
         log=place.log.name,
         smoke=job.supply.smoke,
+        wheels=wheels,
         pending=job.pending,
     )
     return commit.commit(
@@ -138,7 +141,8 @@ def _attempt(
         about,
         group=run.group,
         before=before,
-        replace=layout.state(run.store, job.key)[0] != State.MISSING,
+        # What a record names may be in use, and is exchanged; anything else there is a leftover.
+        replace=layout.state(run.store, job.key)[0] == State.DAMAGED,
         on_phase=place.enter,
         on_moved=lambda path: run_post_install(place, path),
     )
@@ -171,16 +175,11 @@ def _is_ready(run: Run, job: Job) -> bool:
     return layout.state(run.store, job.key)[0] in wanted
 
 
-def _remove_leftovers(run: Run, job: Job) -> None:
-    """Remove what killed builds of this key left: the lock is ours, so nobody uses it."""
-    with os.scandir(run.store.building) as entries:
-        for entry in entries:
-            if entry.name.startswith(f"{job.key}."):
-                _remove(entry.path)
-
-
-def _remove(path: str) -> None:
-    shutil.rmtree(path, ignore_errors=True)
+def _clear_final(run: Run, job: Job) -> None:
+    """Remove what a failed build moved to the final path: it has no record, but takes space."""
+    if layout.state(run.store, job.key)[0] == State.MISSING:
+        with suppress(StoreFailed):
+            moving.discard(run.store, run.store.environment(job.key))
 
 
 def _result(

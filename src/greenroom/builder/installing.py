@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from greenroom.builder.wheelrecords import WheelRecord
     from greenroom.builder.workplace import Workplace
+    from greenroom.components import Pairs
     from greenroom.recipes.model import Distribution, Origins
 
 __all__ = ["Installer"]
@@ -42,10 +43,12 @@ class Installer:
         text = settings.config_text(place.run.transport, place.job.supply.indexes)
         self._config = place.write("uv.toml", text)
         self._locks = 0
+        self._digests: dict[str, str] = {}
 
-    def install(self) -> None:
+    def install(self) -> Pairs:
         """Make the environment and fill it.
 
+        :returns: distribution -> sha256 of its wheel, for what is no wheel of an index.
         :raises BuildFailed: a source, a build or an install failed.
         """
         recipe = self._place.job.recipe
@@ -70,6 +73,7 @@ class Installer:
                 self._add(winners[name], reinstall=True)
         self._late(distribution for distribution, _ in pairs if isinstance(distribution.content, Late))
         self._editable(pairs)
+        return tuple(sorted(self._digests.items()))
 
     def _ready_and_chained(
         self, pairs: tuple[tuple[Distribution, Origins], ...]
@@ -92,6 +96,7 @@ class Installer:
         return ready, list(_in_order(chained))
 
     def _built(self, distribution: Distribution, record: WheelRecord) -> Chosen:
+        self._digests[distribution.name] = record.sha256
         return Chosen(
             name=distribution.name,
             version=record.file.split("-")[1],

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from greenroom.components import EnvironmentSpec
+    from greenroom.locks.requirements import RequirementSet
 
 __all__ = ["LockInputs", "prepare"]
 
@@ -35,8 +36,6 @@ class LockInputs:
     constraints: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     build_constraints: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
-    """Names of the variables that the files expand."""
     own: Mapping[str, Any] | None = field(default=None, repr=False)
     """The component's own uv settings."""
     own_directory: str = ""
@@ -56,13 +55,8 @@ def prepare(spec: EnvironmentSpec, root: str, folder: str, environ: Mapping[str,
     if isinstance(source, InlineSource):
         where = str(spec.origin)
         read = requirements.read_lines(source.requirements, environ, base=source.base, where=where)
-        file = _written(folder, "requirements.in", "\n".join(source.requirements) + "\n")
-        return LockInputs(
-            title=where,
-            directory=source.base,
-            files=(file,),
-            variables=_expanded((file, *read.files)),
-        )
+        files, constraints = _flattened(read, folder, "requirements")
+        return LockInputs(title=where, directory=source.base, files=files, constraints=constraints)
     if isinstance(source, ScriptSource):
         return _of_script(source, folder)
     raise LockingFailed("the source has a lock of its own", component="", source=str(spec.origin))
@@ -71,25 +65,43 @@ def prepare(spec: EnvironmentSpec, root: str, folder: str, environ: Mapping[str,
 def _of_requirements(
     source: RequirementsSource, root: str, folder: str, environ: Mapping[str, str]
 ) -> LockInputs:
-    read = requirements.read(
-        source.requirements, environ, constraints=(*source.constraints, *source.build_constraints)
-    )
-    files = source.requirements
-    if source.extra_requirements:
-        text = "\n".join(source.extra_requirements) + "\n"
-        files = (*files, _written(folder, "added.in", text))
     directory = os.path.dirname(source.requirements[0]) if source.requirements else root
+
+    def of(files: tuple[str, ...], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        if not files:
+            return (), ()
+        read = requirements.read(files, environ, base=directory)
+        # uv replaces variables in URLs only, pip everywhere.
+        return _flattened(read, folder, name) if _has_variables(read.files) else (files, ())
+
+    files, included = of(source.requirements, "requirements")
+    if source.extra_requirements:
+        where = "extra requirements"
+        added = requirements.read_lines(source.extra_requirements, environ, base=directory, where=where)
+        more, restricting = _flattened(added, folder, "added")
+        files, included = (*files, *more), (*included, *restricting)
     return LockInputs(
         title=", ".join(source.requirements),
         directory=directory,
         files=files,
-        constraints=source.constraints,
-        overrides=source.overrides,
-        build_constraints=source.build_constraints,
-        variables=_expanded((*read.files, *source.overrides)),
+        constraints=(*included, *of(source.constraints, "constraints")[0]),
+        overrides=of(source.overrides, "overrides")[0],
+        build_constraints=of(source.build_constraints, "build-constraints")[0],
         own=locks_settings.table(source.config) if source.config else None,
         own_directory=os.path.dirname(source.config) if source.config else "",
     )
+
+
+def _flattened(read: RequirementSet, folder: str, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Write what requirements files say, variables replaced, as one file, and one of constraints."""
+    lines = {"requirement": "", "constraint": ""}
+    for entry in read.lines:
+        kind = "constraint" if entry.kind == "constraint" else "requirement"
+        lines[kind] += f"{'-e ' if entry.editable else ''}{entry.line.text}\n"
+    files = (_written(folder, f"{name}.txt", lines["requirement"]),)
+    if not lines["constraint"]:
+        return files, ()
+    return files, (_written(folder, f"{name}.constraints.txt", lines["constraint"]),)
 
 
 def _of_script(source: ScriptSource, folder: str) -> LockInputs:
@@ -129,13 +141,13 @@ def _moved(sources: Mapping[str, Any], directory: str, folder: str) -> dict[str,
     return {name: one(source) for name, source in sources.items()}
 
 
-def _expanded(files: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the variables that the files name: uv replaces them, from its own environment."""
-    names: set[str] = set()
-    for path in files:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            names.update(_VARIABLE.findall(file.read()))
-    return tuple(sorted(names))
+def _has_variables(files: tuple[str, ...]) -> bool:
+    return any(_VARIABLE.search(_text(path)) for path in files)
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def _written(folder: str, name: str, text: str) -> str:

@@ -97,8 +97,7 @@ class _Attempt:
         self.out = os.path.join(folder, "pylock.toml")
         self.interpreter = interpreter
         self.environ = environ
-        named = {name: environ[name] for name in inputs.variables if name in environ}
-        self.variables = settings.variables(environ, named)
+        self.variables = settings.variables(environ)
         self.hidden = secrets.secrets_of(environ)
 
     def run(
