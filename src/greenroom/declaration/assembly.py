@@ -134,10 +134,11 @@ class Assembly:
 
     def _actor_components(self, specs: Specs) -> list[Component]:
         found = []
+        plain = make_launch({}, self.defaults, self.raw.root)
         for name, table in self.actors.items():
             path = ("actors", name)
             spec = specs.of_component("actor", name, table, path)
-            launch = make_launch(table, self.defaults, self.raw.root)
+            launch = plain if table.keys() <= {"extras"} else make_launch(table, self.defaults, self.raw.root)
             found.append(self._component("actor", name, spec, launch, path))
         return found
 

@@ -52,7 +52,9 @@ class Kind(Protocol):
 
 
 def _type_of(value: object) -> str:
-    names = {bool: "a boolean", int: "an integer", float: "a number", str: "a string"}
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    names: dict[type, str] = {int: "an integer", float: "a number", str: "a string"}
     names |= {list: "a list", dict: "a table"}
     return names.get(type(value), "a date or time")
 
@@ -88,7 +90,7 @@ class Text:
         elif not text and not self.empty:
             notes.refused(path, "the string is empty", f"give {self.form or self.what}")
         elif self.pattern is not None and not re.fullmatch(self.pattern, text):
-            notes.refused(path, f"{text!r} is not {self.form}", f"write {self.form}")
+            notes.refused(path, f"{text!r} cannot be {self.what}", f"write {self.form}")
         else:
             return text
         return WRONG

@@ -66,5 +66,5 @@ def read(path: str, environ: Mapping[str, str]) -> Declaration:  # noqa: ARG001 
     assembly = Assembly(raw, loads)
     declaration = assembly.declaration()
     if assembly.report.errors:
-        raise Problems({str(error): error for error in assembly.report.errors}.values())
+        raise Problems(assembly.report.in_order())
     return declaration

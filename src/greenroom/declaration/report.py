@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from greenroom import errors
@@ -26,14 +27,16 @@ def say(path: Path) -> str:
     """Return a path in the words of a declaration: ``[servers.math] ready``, ``[actors] "app.A"[1]``."""
     if len(path) < 2:
         return "".join(map(str, path))
-    if path[0] in _NAMED_TABLES:
+    if isinstance(path[1], int):
+        table, rest = str(path[0]), path[1:]
+    elif path[0] in _NAMED_TABLES:
         table, rest = f"[{path[0]}.{_key(path[1])}]", path[2:]
     else:
         table, rest = f"[{path[0]}]", path[1:]
-    words = ""
+    words = table if isinstance(path[1], int) else ""
     for part in rest:
         words += f"[{part}]" if isinstance(part, int) else f"{'.' if words else ''}{_key(part)}"
-    return f"{table} {words}".rstrip()
+    return words if isinstance(path[1], int) else f"{table} {words}".rstrip()
 
 
 def _key(part: str | int) -> str:
@@ -57,7 +60,8 @@ class Report:
 
     def origin(self, path: Path) -> Origin:
         """Return where a path stands."""
-        path = tuple(p for at, p in enumerate(path) if p != "extras" or path[:at] not in self.short)
+        if "extras" in path:
+            path = tuple(p for at, p in enumerate(path) if p != "extras" or path[:at] not in self.short)
         for length in range(len(path), 1, -1) if self.places else ():
             if path[:length] in self.places:
                 return self.places[path[:length]]
@@ -72,6 +76,15 @@ class Report:
     def add(self, error: errors.GreenroomError) -> None:
         """Note a problem."""
         self.errors.append(error)
+
+    def in_order(self) -> tuple[errors.GreenroomError, ...]:
+        """Return each problem once: the declaration's own by line, then those of other files."""
+        different = {str(error): error for error in self.errors}
+        return tuple(sorted(different.values(), key=self._line))
+
+    def _line(self, error: errors.GreenroomError) -> int:
+        place = (error.where or "").removeprefix(f"{self.raw.file}:").partition(" ")[0]
+        return int(place) if place.isdigit() else sys.maxsize
 
     def wrong_type(self, path: Path, expected: str, found: str) -> None:
         """Note a value of another type."""

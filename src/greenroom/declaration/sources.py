@@ -141,7 +141,7 @@ class Sources:
         project = self._member(root, table, path) if root and "package" in table else root
         if root is None or project is None:
             return
-        groups = (*project.groups, *root.groups)
+        groups = tuple(dict.fromkeys((*project.groups, *root.groups)))
         for key, known in (("extras", project.extras), ("groups", groups)):
             names = {normalized(name) for name in known or ()}
             for at, name in enumerate(table.get(key, ())):

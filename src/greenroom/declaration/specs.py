@@ -36,6 +36,8 @@ class Specs:
     lock_names: Mapping[tuple[str, str], str]
     shared: dict[str, EnvironmentSpec | None] = field(default_factory=dict)
     """The environments of ``[environments]``; None: one with a reported problem."""
+    alike: dict[tuple[str, ...] | None, EnvironmentSpec] = field(default_factory=dict)
+    """Extras -> the specification of a table that says nothing else and has no problem."""
 
     def share(self, name: str, table: dict[str, Any]) -> None:
         """Make an environment that components can name."""
@@ -53,9 +55,8 @@ class Specs:
             return self._own((kind, name), table, path, directory)
         named = table["environment"]
         for key in sorted(_OPTION_KEYS.intersection(table)):
-            place = f"[environments.{named}]" if named else "a component with an environment"
-            what = f"{key!r} belongs to {place}, environment says where the content comes from"
-            self.report.conflict((*path, key), what, "move it, or remove environment")
+            todo = f"move it to [environments.{named}]" if named else "remove it: there is no environment"
+            self.report.conflict((*path, key), f"{key!r} stands beside environment", todo)
         if named is False:
             return None
         if named not in self.shared:
@@ -66,6 +67,10 @@ class Specs:
     def _own(
         self, key: tuple[str, str], table: dict[str, Any], path: Path, directory: str | None
     ) -> EnvironmentSpec | None:
+        short = tuple(table["extras"]) if table.keys() == {"extras"} and directory is None else None
+        if short in self.alike:  # thousands of actors have a few sets of extras
+            return replace(self.alike[short], lock_name=self.lock_names[key], origin=self.report.origin(path))
+        problems = len(self.report.errors)
         source = self._source(table, path, directory)
         chosen = options.make_options(table, path, self.defaults, self.indexes, self.report)
         if directory is not None and "python" not in table:
@@ -75,7 +80,10 @@ class Specs:
             return None
         chosen = replace(chosen, late_packages=self._late(source, chosen))
         origin = self.report.origin(path)
-        return EnvironmentSpec(source=source, options=chosen, lock_name=self.lock_names[key], origin=origin)
+        spec = EnvironmentSpec(source=source, options=chosen, lock_name=self.lock_names[key], origin=origin)
+        if short is not None and len(self.report.errors) == problems:
+            self.alike[short] = spec
+        return spec
 
     def _source(self, table: dict[str, Any], path: Path, directory: str | None) -> Source | None:
         if directory is None or not _SOURCE_KEYS.isdisjoint(table):
