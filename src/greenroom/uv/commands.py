@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "build_wheel",
+    "cache_clean",
     "cache_dir",
     "export",
     "pip_compile",
@@ -63,7 +64,7 @@ def pip_sync(  # noqa: PLR0913 - one flag each
     :param lock: named ``pylock.toml`` or ``pylock.<name>.toml``; its relative paths are relative to it.
     :param python: ``<environment>/bin/python``.
     :param link_mode: ``hardlink``, ``clone`` or ``copy``; None: uv's default.
-    :param refresh: packages whose cached data is not trusted, and that are installed again.
+    :param refresh: packages whose cached data is not trusted, and that are installed again: local sources.
     :param isolated: False: builds see the environment itself.
     """
     return (
@@ -272,6 +273,21 @@ def cache_dir(*, config: str) -> Arguments:
     return ("cache", "dir", "--config-file", config)
 
 
+def cache_clean(packages: Iterable[str], *, config: str) -> Arguments:
+    """Forget what the cache holds of these packages: the only cure for a damaged entry.
+
+    Refreshing does not help where an index says that a file never changes, as the public one does.
+    It waits until no other uv uses the cache.
+
+    :param packages: names; at least one, because none would empty the whole cache.
+    :raises ValueError: no name.
+    """
+    names = tuple(packages)
+    if not names:
+        raise ValueError
+    return ("cache", "clean", "--config-file", config, *names)
+
+
 def _surroundings(config: str) -> Arguments:
     return ("--config-file", config, "--no-python-downloads", "--no-progress")
 
@@ -285,7 +301,7 @@ def _installation(
         "--no-compile-bytecode",
         *(("--link-mode", link_mode) if link_mode else ()),
         *(("--offline",) if offline else ()),
-        # It refreshes too, heals what a torn cache gave, and unlike --refresh-package is not refused offline.
+        # It refreshes too, and unlike --refresh-package is not refused offline.
         *_each("--reinstall-package", refresh),
     )
 
