@@ -61,7 +61,7 @@ class RequirementsSource:
     extra_requirements: tuple[str, ...] = ()
     """Requirement lines added to the files' own."""
     base: str = ""
-    """The directory that relative paths in these lines are relative to; empty: there are no such lines."""
+    """The directory that these lines are relative to; the first requirements file's where there is one."""
     config: str | None = None
     """The component's own ``uv.toml``, honoured and part of the lock's inputs."""
 

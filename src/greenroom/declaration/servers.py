@@ -97,7 +97,7 @@ def _with_files(directory: str, requirements: tuple[str, ...], lines: tuple[str,
         overrides=present("overrides.txt"),
         build_constraints=present("build-constraints.txt"),
         extra_requirements=lines,
-        base=directory if lines else "",
+        base="" if requirements else directory,
         config=next(iter(present("uv.toml")), None),
     )
 

@@ -118,7 +118,7 @@ class Sources:
             overrides=files["overrides"],
             build_constraints=files["build-constraints"],
             extra_requirements=lines,
-            base=self.root if lines else "",
+            base="" if files["requirements"] else self.root,
         )
 
     def _files(self, table: dict[str, Any], key: str) -> tuple[str, ...]:
