@@ -65,7 +65,7 @@ def prepare(spec: EnvironmentSpec, root: str, folder: str, environ: Mapping[str,
 def _of_requirements(
     source: RequirementsSource, root: str, folder: str, environ: Mapping[str, str]
 ) -> LockInputs:
-    directory = os.path.dirname(source.requirements[0]) if source.requirements else root
+    directory = os.path.dirname(source.requirements[0]) if source.requirements else source.base or root
 
     def of(files: tuple[str, ...], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if not files:

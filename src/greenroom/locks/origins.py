@@ -128,7 +128,7 @@ class _Gathered:
 
     def requirements(self, source: RequirementsSource, where: str) -> None:
         """Take requirements files with what restricts them."""
-        base = os.path.dirname(source.requirements[0]) if source.requirements else self.root
+        base = os.path.dirname(source.requirements[0]) if source.requirements else source.base or self.root
         self.lines(
             requirements.read(
                 source.requirements, self.environ, constraints=source.constraints, base=base, where=where
