@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from time import time_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,19 +57,6 @@ _CORRUPT = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 class Answer:
     """What is known of one component, without having read a single input again."""
 
-    __slots__ = (
-        "environment",
-        "interpreter",
-        "key",
-        "kind",
-        "launch",
-        "name",
-        "problem",
-        "python",
-        "state",
-        "status",
-    )
-
     def __init__(self, name: str, component: dict[str, Any], environment: dict[str, Any], state: str) -> None:
         self.name = name
         self.kind: str = component["kind"]
@@ -106,11 +94,6 @@ class Snapshot:
         return str(self._data["declaration"])
 
     @property
-    def names(self) -> list[str]:
-        """Return every component's name, in the declaration's order."""
-        return list(self._data["components"])
-
-    @property
     def stores(self) -> list[str]:
         """Return the stores' paths, in the order in which they are searched."""
         return list(self._data["stores"])
@@ -118,13 +101,16 @@ class Snapshot:
     @property
     def outputs_stand(self) -> bool:
         """Tell whether what a sync leaves beside environments (aliases, roots) is as it left it."""
-        return all(look(entry[0], content=False)[:4] == entry[:4] for entry in self._data["outputs"])
+        try:
+            return all(look(entry[0], content=False)[:4] == entry[:4] for entry in self._data["outputs"])
+        except _CORRUPT:
+            return False
 
     def answer(self, name: str) -> Answer | None:
         """Answer for one component; None when only the full road can."""
         try:
             component = self._data["components"].get(name)
-            if component is None or not self.unchanged(component["files"]):
+            if component is None or not self._unchanged(component["files"]):
                 return None
             key = component["key"]
             if key is not None:
@@ -157,8 +143,12 @@ class Snapshot:
         self._data["written"] = self._loaded
         save(self._file, self._data)
 
-    def unchanged(self, numbers: list[int]) -> bool:
-        """Tell whether some of the files are as they were; each is compared once."""
+    @property
+    def holds(self) -> bool:
+        """Tell whether the declaration's own files are as they were."""
+        return self._unchanged(self._data["files_of_declaration"])
+
+    def _unchanged(self, numbers: list[int]) -> bool:
         files, known = self._data["files"], self._files
         for number in numbers:
             same = known.get(number)
@@ -228,25 +218,28 @@ def load(declaration: str, environ: Mapping[str, str]) -> Snapshot | None:
 
     Components' own inputs and environments are compared when they are asked for.
     """
-    from time import time_ns  # noqa: PLC0415 - built in; nobody else here needs it
-
     now = time_ns()
     file = place(declaration, environ)
     if file is None:
         return None
     try:
         with open(file, "rb") as stream:
-            if os.fstat(stream.fileno()).st_uid != os.geteuid():
-                return None
-            data = json.loads(stream.read())
-        if data["schema"] != SCHEMA or data["identity"] != identity(declaration, environ):
-            return None
-        if any(digest != digest_of_value(environ.get(name)) for name, digest in data["variables"].items()):
-            return None
+            own = os.fstat(stream.fileno()).st_uid == os.geteuid()
+            data = json.loads(stream.read()) if own else {}
         snapshot = Snapshot(file, data, now)
-        return snapshot if snapshot.unchanged(data["files_of_declaration"]) else None
+        return snapshot if _is_for(data, declaration, environ) and snapshot.holds else None
     except (OSError, *_CORRUPT):
         return None
+
+
+def _is_for(data: dict[str, Any], declaration: str, environ: Mapping[str, str]) -> bool:
+    return (
+        data["schema"] == SCHEMA
+        and data["identity"] == identity(declaration, environ)
+        and isinstance(data["components"], dict)
+        and isinstance(data["stores"], list)
+        and all(digest == digest_of_value(environ.get(name)) for name, digest in data["variables"].items())
+    )
 
 
 def save(file: str, data: Mapping[str, Any]) -> bool:
@@ -258,7 +251,8 @@ def save(file: str, data: Mapping[str, Any]) -> bool:
             json.dump(data, stream, separators=(",", ":"))
         os.replace(private, file)
     except (OSError, ValueError):
-        _remove(private)
+        if os.path.lexists(private):
+            os.remove(private)
         return False
     return True
 
@@ -296,10 +290,3 @@ def _hexdigest(data: bytes) -> str:
     from hashlib import sha256  # noqa: PLC0415 - loads a library of cryptography: only where contents count
 
     return sha256(data).hexdigest()
-
-
-def _remove(path: str) -> None:
-    try:
-        os.remove(path)
-    except OSError:
-        return

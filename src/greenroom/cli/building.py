@@ -122,7 +122,7 @@ def _nothing_to_do(call: Call) -> Result | None:
     if memory is None or answers is None or not memory.outputs_stand:
         return None
     wanted = set(call.arguments.names)
-    if not wanted.issubset(memory.names):
+    if not wanted.issubset(answer.name for answer in answers):
         return None
     mine = [answer for answer in answers if not wanted or answer.name in wanted]
     if any(answer.state not in {"ready", "driver"} for answer in mine):

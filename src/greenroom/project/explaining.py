@@ -14,7 +14,7 @@ from greenroom.components import (
     ScriptSource,
     Source,
 )
-from greenroom.errors import NoEnvironment
+from greenroom.errors import LogMissing, NoEnvironment
 from greenroom.project import roots
 from greenroom.recipes import difference
 from greenroom.recipes.model import Build, Editable, Late, Wheel
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from greenroom.project.model import Plan, Planned
     from greenroom.recipes.model import Distribution, Recipe
 
-__all__ = ["Content", "Explanation", "compare", "explain", "source_words"]
+__all__ = ["Content", "Explanation", "compare", "explain", "last_log", "planned", "source_words"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +70,9 @@ class Explanation:
     """What made the key another one; None when the environment of before is not there any more."""
 
 
-def explain(plan: Plan, name: str) -> Explanation:
-    """Explain the environment of one component.
+def planned(plan: Plan, name: str) -> Planned:
+    """Return the environment of one component that is known to be declared.
 
-    :param plan: of the whole project, or at least of this component.
     :raises NoEnvironment: it runs on the driver's interpreter.
     :raises GreenroomError: its environment cannot be told, and why.
     """
@@ -82,7 +81,34 @@ def explain(plan: Plan, name: str) -> Explanation:
     for problem in plan.problems:
         if name in problem.components:
             raise problem.error
-    found = next(environment for environment in plan.environments if name in environment.components)
+    return next(environment for environment in plan.environments if name in environment.components)
+
+
+def last_log(plan: Plan, name: str) -> str:
+    """Return the path of the log of a component's last build, failed or not.
+
+    :raises NoEnvironment: it runs on the driver's interpreter.
+    :raises LogMissing: none is kept.
+    """
+    found = planned(plan, name)
+    for store in plan.setting.stores:
+        try:
+            logs = [entry for entry in os.listdir(store.logs) if entry.startswith(f"{found.key}.")]
+        except OSError:
+            continue
+        if logs:  # their names end with the time
+            return os.path.join(store.logs, max(logs))
+    raise LogMissing(name, found.store.logs)
+
+
+def explain(plan: Plan, name: str) -> Explanation:
+    """Explain the environment of one component.
+
+    :param plan: of the whole project, or at least of this component.
+    :raises NoEnvironment: it runs on the driver's interpreter.
+    :raises GreenroomError: its environment cannot be told, and why.
+    """
+    found = planned(plan, name)
     spec = plan.component(name).spec or found.spec
     before, changes = _changes(plan, found, name)
     python = found.recipe.python
@@ -128,7 +154,9 @@ def source_words(source: Source, root: str) -> str:
             words = [near(source.path), *(f"extra {extra}" for extra in source.extras)]
             return ", ".join([*words, *(f"group {group}" for group in source.groups)])
         case RequirementsSource():
-            return ", ".join(near(path) for path in (*source.requirements, *source.constraints, *source.overrides))
+            return ", ".join(
+                near(path) for path in (*source.requirements, *source.constraints, *source.overrides)
+            )
         case InlineSource():
             return f"dependencies {', '.join(source.requirements)}"
         case ScriptSource():
@@ -172,4 +200,3 @@ def _options(recipe: Recipe) -> tuple[str, ...]:
     words += [f"allow-clash = {name}" for name in recipe.last]
     words += [f"post-install = {' '.join(command)}" for command in recipe.post_install]
     return tuple(words)
-

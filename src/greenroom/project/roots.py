@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from greenroom.project.model import Plan
+    from greenroom.project.model import Plan, Setting
     from greenroom.store.layout import Store
 
-__all__ = ["leave"]
+__all__ = ["last", "leave"]
 
 
 def leave(plan: Plan, store: Store) -> tuple[str, ...]:
@@ -18,3 +18,9 @@ def leave(plan: Plan, store: Store) -> tuple[str, ...]:
     """
     del plan, store
     return ()
+
+
+def last(setting: Setting, name: str) -> str | None:
+    """Return the key that a component had at the last sync, None when there was none."""
+    del setting, name
+    return None
