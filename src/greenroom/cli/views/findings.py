@@ -1,0 +1,44 @@
+"""Words for what a preflight found."""
+
+from __future__ import annotations
+
+from greenroom.cli.words import count, few
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from greenroom.cli.rendering import Style
+
+__all__ = ["show_check"]
+
+_LOOKS = {"error": "failed", "warning": "missing", "note": "dim"}
+_INDENT = " " * 9
+
+
+def show_check(data: Mapping[str, Any], style: Style) -> str:
+    """Return each finding with its components, and the numbers; ``--quiet`` leaves notes out."""
+    shown = [
+        found for found in data["findings"] if not style.quiet or found["severity"] != "note"
+    ]
+    lines = [line for found in shown for line in _finding(found, style)]
+    if style.quiet:
+        return "\n".join(lines)
+    numbers = data["numbers"]
+    words = [count(numbers[severity], severity) for severity in ("error", "warning", "note") if numbers[severity]]
+    lines.append(style.paint(", ".join(words) or "nothing to say: all is well", "bold"))
+    return "\n".join(lines)
+
+
+def _finding(found: Mapping[str, Any], style: Style) -> list[str]:
+    kind = style.paint(found["severity"].ljust(7), _LOOKS[found["severity"]])
+    lines = [f"{kind}  {found['check']}: {found['what']}"]
+    if found["where"]:
+        lines.append(f"{_INDENT}at {found['where']}")
+    if found["components"]:
+        most = len(found["components"]) if style.verbose else 4
+        lines.append(f"{_INDENT}for {few(found['components'], most)}")
+    if found["todo"]:
+        lines.append(f"{_INDENT}→ {found['todo']}")
+    return lines
