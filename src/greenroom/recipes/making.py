@@ -26,7 +26,7 @@ from greenroom.recipes.model import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from greenroom.components import EnvironmentSpec
     from greenroom.interpreters.model import Interpreter
@@ -170,7 +170,7 @@ def _supply(spec: EnvironmentSpec, selection: Selection, chosen: list[_Chosen]) 
     metadata: list[tuple[str, str]] = []
     files: list[str] = []
     names: list[str] = []
-    notes = list(selection.notes)
+    absent: dict[bool, list[str]] = {True: [], False: []}
     for one in chosen:
         place, name = one.place, one.distribution.name
         if place is None:
@@ -181,7 +181,7 @@ def _supply(spec: EnvironmentSpec, selection: Selection, chosen: list[_Chosen]) 
             metadata.append((name, local.metadata_digest(place)))
         files.extend((place, *local.metadata_files(place)) if editable else local.tree_files(place))
         if not os.path.isdir(place):
-            notes.append(_absent(name, place, editable=editable))
+            absent[editable].append(f"{name} ({place})")
     return Supply(
         origins=tuple(one.origins for one in chosen),
         settings=selection.settings,
@@ -191,13 +191,13 @@ def _supply(spec: EnvironmentSpec, selection: Selection, chosen: list[_Chosen]) 
         local=tuple(names),
         metadata=tuple(metadata),
         files=tuple(dict.fromkeys(files)),
-        notes=tuple(notes),
+        notes=(*selection.notes, *_notes(absent)),
     )
 
 
-def _absent(name: str, place: str, *, editable: bool) -> str:
-    if editable:
-        return f"the source of {name} is absent ({place}): it is built in when it is there"
-    return (
-        f"the source of {name} is absent ({place}): its content is unknown, the key will be another with it"
-    )
+def _notes(absent: Mapping[bool, list[str]]) -> Iterator[str]:
+    """Yield what to say about local sources that are absent, editable ones and others."""
+    if absent[True]:
+        yield f"sources to be built in when they are there: {', '.join(absent[True])}"
+    if absent[False]:
+        yield f"sources whose content decides the key and which are absent: {', '.join(absent[False])}"
