@@ -108,13 +108,12 @@ def _inputs(old: BuildInputs, new: BuildInputs) -> Iterator[str]:
 
 
 def _listed(items: set[object]) -> str:
-    said = sorted(
-        f"{item[0]}={'(not set)' if item[1] is None else item[1]}"
-        if isinstance(item, tuple)
-        else _short(str(item))
-        for item in items
-    )
+    said = sorted(_setting(item) if isinstance(item, tuple) else _short(str(item)) for item in items)
     return ", ".join(said[:3]) + (f" and {len(said) - 3} more" if len(said) > 3 else "")
+
+
+def _setting(item: tuple[object, ...]) -> str:
+    return f"{item[0]}={'(not set)' if item[1] is None else item[1]}"
 
 
 def _short(item: str) -> str:
