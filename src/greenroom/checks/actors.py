@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from sys import version_info
 
 from greenroom.checks.model import Finding, Severity
 from greenroom.checks.modules import Unparsable
-from greenroom.checks.sources import Module, Sources, modules_of, roots_of
-from greenroom.components import ProjectSource
-from greenroom.errors import GreenroomError, nearest
-from greenroom.locks import projects, settings, uvlock
+from greenroom.checks.sources import modules_of
+from greenroom.errors import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from greenroom.checks.facts import Facts
+    from greenroom.checks.sources import Module, Sources
     from greenroom.components import Component
 
 __all__ = ["check"]
@@ -31,7 +29,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     actors = [component for component in facts.declaration.components if component.kind == "actor"]
     if not actors:
         return
-    sources = Sources(_roots(facts))
+    sources = facts.sources
     known = sources.packages()
     absent: dict[str, list[str]] = {}
     for actor in actors:
@@ -45,36 +43,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             absent.setdefault(package, []).append(actor.name)
     if absent:
         yield _unknown(absent, sources.roots)
-
-
-def _roots(facts: Facts) -> list[str]:
-    """Return the source roots of the declaration's directory, of its projects and of their members."""
-    directories = dict.fromkeys([facts.declaration.root])
-    for wanted in facts.wanted:
-        source = wanted.spec.source
-        if isinstance(source, ProjectSource) and source.directory not in directories:
-            directories[source.directory] = None
-    for directory in list(directories):
-        directories |= dict.fromkeys(_members(directory))
-    roots: list[str] = []
-    for directory in directories:
-        roots.extend(roots_of(directory, _pyproject(directory)))
-    return list(dict.fromkeys(roots))
-
-
-def _members(directory: str) -> list[str]:
-    try:
-        lock = uvlock.load(os.path.join(directory, "uv.lock"))
-    except GreenroomError:  # absent, or said elsewhere
-        return []
-    return list(projects.local_sources(lock).values())
-
-
-def _pyproject(directory: str) -> uvlock.Table | None:
-    try:
-        return settings.table(os.path.join(directory, "pyproject.toml"))
-    except GreenroomError:  # said elsewhere
-        return None
 
 
 def _actor(actor: Component, sources: Sources, facts: Facts) -> Iterator[Finding]:

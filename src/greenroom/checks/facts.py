@@ -7,14 +7,16 @@ lock is still read.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from greenroom.checks import assumed
+from greenroom.checks.sources import Sources, roots_of
 from greenroom.components import ProjectSource
 from greenroom.errors import GreenroomError, MissingHash, NoMatchingFile, StaleLock
 from greenroom.interpreters import discovery
-from greenroom.locks import projects
+from greenroom.locks import projects, settings, uvlock
 from greenroom.locks import reading as locks
 from greenroom.project.choices import remembered
 from greenroom.recipes import keys, making
@@ -69,12 +71,12 @@ class Facts:
     driver: Interpreter | None
     stores: tuple[Store, ...]
     wanted: tuple[Wanted, ...]
+    missing: tuple[Wanted, ...]
+    """Those that stand ready in no store."""
+    sources: Sources
+    """The modules of the declaration's projects."""
     errors: tuple[GreenroomError, ...]
     """What is wrong for all: no driver, no usable store."""
-
-    def is_ready(self, wanted: Wanted) -> bool:
-        """Tell whether an environment stands in a store."""
-        return wanted.key is not None and layout.find(self.stores, wanted.key) is not None
 
 
 def gather(declaration: Declaration, environ: Mapping[str, str]) -> Facts:
@@ -86,14 +88,46 @@ def gather(declaration: Declaration, environ: Mapping[str, str]) -> Facts:
     driver = _kept(errors, lambda: discovery.driver(declaration.driver, environ))
     stores = _kept(errors, lambda: layout.stores(declaration.store, environ)) or ()
     explorer = _Explorer(declaration, environ, driver, remembered(stores))
+    wanted = tuple(explorer.explore(group) for group in _groups(declaration.components))
     return Facts(
         declaration=declaration,
         environ=environ,
         driver=driver,
         stores=stores,
-        wanted=tuple(explorer.explore(group) for group in _groups(declaration.components)),
+        wanted=wanted,
+        missing=tuple(one for one in wanted if one.key is None or layout.find(stores, one.key) is None),
+        sources=Sources(_roots(declaration)),
         errors=tuple(errors),
     )
+
+
+def _roots(declaration: Declaration) -> list[str]:
+    """Return the source roots of the declaration's directory, of its projects and of their members."""
+    directories = dict.fromkeys([declaration.root])
+    for component in declaration.components:
+        if component.spec is not None and isinstance(component.spec.source, ProjectSource):
+            directories.setdefault(component.spec.source.directory, None)
+    for directory in list(directories):
+        directories |= dict.fromkeys(_members(directory))
+    roots: list[str] = []
+    for directory in directories:
+        roots.extend(roots_of(directory, _pyproject(directory)))
+    return list(dict.fromkeys(roots))
+
+
+def _members(directory: str) -> list[str]:
+    try:
+        lock = uvlock.load(os.path.join(directory, "uv.lock"))
+    except GreenroomError:  # absent, or said where it is read
+        return []
+    return list(projects.local_sources(lock).values())
+
+
+def _pyproject(directory: str) -> uvlock.Table | None:
+    try:
+        return settings.table(os.path.join(directory, "pyproject.toml"))
+    except GreenroomError:  # said where it is read
+        return None
 
 
 def _kept(errors: list[GreenroomError], step: Callable[[], T]) -> T | None:
@@ -136,6 +170,7 @@ class _Explorer:
         self._driver = driver
         self._remembered = remembered
         self._found: dict[str | None, Interpreter | GreenroomError] = {}
+        self._assumed: dict[str, Interpreter | None] = {}
 
     def explore(self, components: tuple[Component, ...]) -> Wanted:
         """Return what can be told of the environment that some components want."""
@@ -222,5 +257,8 @@ class _Explorer:
 
     def _assume(self, request: str | None) -> Interpreter | None:
         like = self._driver or discovery.driver(None, {})
-        version = assumed.version_for(request or like.version)
-        return assumed.interpreter(version, like) if version else None
+        wanted = request or like.version
+        if wanted not in self._assumed:
+            version = assumed.version_for(wanted)
+            self._assumed[wanted] = assumed.interpreter(version, like) if version else None
+        return self._assumed[wanted]

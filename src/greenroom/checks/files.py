@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import os
+
 from greenroom.checks.model import Finding, Severity
+from greenroom.checks.words import amount, count, few
 from greenroom.recipes.model import Build
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from greenroom.checks.facts import Facts, Wanted
     from greenroom.recipes.model import Origins
 
-__all__ = ["amount", "check", "needed_files"]
-
-_SHOWN = 8
+__all__ = ["check", "needed_files"]
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Yield the packages that are built from source, the sizes, and what cannot be known here."""
-    missing = [wanted for wanted in facts.wanted if not facts.is_ready(wanted)]
-    yield from _builds(missing)
-    yield from _downloads(missing)
+    yield from _builds(facts.missing)
+    yield from _downloads(facts.missing)
     yield from _notes(facts)
 
 
-def _builds(missing: list[Wanted]) -> Iterator[Finding]:
+def _builds(missing: Iterable[Wanted]) -> Iterator[Finding]:
     """Yield once what has no wheel for this platform: a compiler and time may be needed."""
     users: dict[str, dict[str, None]] = {}
     for wanted in missing:
@@ -40,8 +40,8 @@ def _builds(missing: list[Wanted]) -> Iterator[Finding]:
     yield Finding(
         check="wheels",
         severity=Severity.NOTE,
-        what=f"{_count(len(users), 'package')} {'has' if len(users) == 1 else 'have'} no wheel for this"
-        f" platform and {'is' if len(users) == 1 else 'are'} built here: {_list(sorted(users))}",
+        what=f"{count(len(users), 'package')} {'has' if len(users) == 1 else 'have'} no wheel for this"
+        f" platform and {'is' if len(users) == 1 else 'are'} built here: {few(sorted(users))}",
         todo="compilers and headers that they need must be here",
         components=tuple(dict.fromkeys(name for names in users.values() for name in names)),
     )
@@ -53,7 +53,7 @@ def _kind(origin: Origins) -> str:
     return "a directory" if origin.directory is not None else "source archive"
 
 
-def needed_files(missing: list[Wanted]) -> dict[str, tuple[str, int | None]]:
+def needed_files(missing: Iterable[Wanted]) -> dict[str, tuple[str, int | None]]:
     """Return what must be fetched for some environments: a file's digest or place -> package, bytes."""
     found: dict[str, tuple[str, int | None]] = {}
     for wanted in missing:
@@ -65,42 +65,35 @@ def needed_files(missing: list[Wanted]) -> dict[str, tuple[str, int | None]]:
     return found
 
 
-def _downloads(missing: list[Wanted]) -> Iterator[Finding]:
+def _downloads(missing: Iterable[Wanted]) -> Iterator[Finding]:
     files = needed_files(missing).values()
     unknown = sorted({name for name, size in files if size is None})
     known = [size for _, size in files if size is not None]
     if not files:
         return
-    what = f"{amount(sum(known))} to download in {_count(len(known), 'file')}, unless uv has them cached"
+    what = f"{amount(sum(known))} to download in {count(len(known), 'file')}, unless uv has them cached"
     if unknown:
-        what += f"; the size of {len(unknown)} more is not known: {_list(unknown)}"
+        what += f"; the size of {len(unknown)} more is not known: {few(unknown)}"
     components = tuple(name for wanted in missing if wanted.supply for name in wanted.names)
     yield Finding(check="sizes", severity=Severity.NOTE, what=what, components=components)
 
 
 def _notes(facts: Facts) -> Iterator[Finding]:
-    """Yield what the locks cannot say here: sources of members that are absent."""
+    """Yield what the locks cannot say here, and once which local sources are absent."""
+    absent: dict[str, dict[str, None]] = {}
     for wanted in facts.wanted:
-        selected = wanted.selection.notes if wanted.selection else ()
-        supplied = wanted.supply.notes if wanted.supply else ()
-        for note in dict.fromkeys((*selected, *supplied)):
+        if wanted.selection is None:
+            continue
+        for note in wanted.selection.notes:
             yield Finding(check="sources", severity=Severity.NOTE, what=note, components=wanted.names)
-
-
-def amount(size: int) -> str:
-    """Return a number of bytes for people, in powers of ten."""
-    value, unit = float(size), "bytes"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _list(names: list[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        for one in wanted.selection.distributions:
+            if one.directory is not None and not os.path.isdir(one.directory.path):
+                absent.setdefault(one.name, {}).update(dict.fromkeys(wanted.names))
+    if absent:
+        yield Finding(
+            check="sources",
+            severity=Severity.NOTE,
+            what=f"the sources of {count(len(absent), 'local package')} are absent: {few(sorted(absent))}",
+            todo="environments are built without them, and finished where the sources are",
+            components=tuple(dict.fromkeys(name for names in absent.values() for name in names)),
+        )

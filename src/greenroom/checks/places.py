@@ -1,153 +1,101 @@
-"""Check the places that environments are built in: space, devices, modes."""
+"""Check the places that environments are built in as they are now: space, devices, modes.
+
+Cheap, and never remembered: a disk fills up between two checks.
+"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
-from greenroom.checks.files import amount, needed_files
 from greenroom.checks.model import Finding, Severity
-from greenroom.errors import GreenroomError
-from greenroom.recipes.model import Wheel
-from greenroom.store import layout, records
+from greenroom.checks.words import amount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from greenroom.checks.facts import Facts, Wanted
-    from greenroom.store.layout import Store
-
-__all__ = ["check", "uv_cache"]
-
-_UNPACKED = 3
-"""Wheels unpack to about three times their size; only used where no earlier build tells."""
+__all__ = ["Needs", "check"]
 
 
-def check(facts: Facts) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What the missing environments need of the places that they are built in."""
+
+    stores: tuple[tuple[str, bool], ...]
+    """Path and whether it is writable, in the order in which they are searched."""
+    missing: tuple[str, ...]
+    """Components whose environments are not ready."""
+    least: int
+    """Bytes that are needed at the least: what is downloaded, or was installed before."""
+    likely: int
+    """Bytes that are likely needed."""
+    cache: str
+    """uv's cache."""
+    paths: tuple[str, ...]
+    """What others must be able to enter where others launch: stores and interpreters."""
+
+
+def check(needs: Needs) -> Iterator[Finding]:
     """Yield what is wrong with the store's place, and who cannot use what is built there."""
-    missing = [wanted for wanted in facts.wanted if not facts.is_ready(wanted)]
-    if facts.stores and missing:
-        try:
-            store = layout.building(facts.stores)
-        except GreenroomError as error:
-            yield _read_only(error, missing)
+    if needs.stores and needs.missing:
+        store = next((path for path, writable in needs.stores if writable), None)
+        if store is None:
+            yield _read_only(needs)
         else:
-            yield from _space(facts, store, missing)
-            yield from _devices(facts, store)
-    yield from _closed(facts)
+            yield from _space(store, needs)
+            yield from _devices(store, needs.cache)
+    yield from _closed(needs.paths)
 
 
-def _read_only(error: GreenroomError, missing: list[Wanted]) -> Finding:
+def _read_only(needs: Needs) -> Finding:
     return Finding(
         check="store",
         severity=Severity.ERROR,
-        what=error.what,
-        where=error.where,
-        todo=error.todo,
-        components=tuple(name for wanted in missing for name in wanted.names),
+        what=f"no store is writable: {', '.join(path for path, _ in needs.stores)}",
+        todo="let GREENROOM_STORE name a writable directory first",
+        components=needs.missing,
     )
 
 
-def _space(facts: Facts, store: Store, missing: list[Wanted]) -> Iterator[Finding]:
-    """Compare the free space with what the missing environments need, as far as that can be told."""
-    place = _existing(store.path)
+def _space(store: str, needs: Needs) -> Iterator[Finding]:
+    """Compare the free space with what is needed, as far as that can be told."""
     try:
-        disk = os.statvfs(place)
+        disk = os.statvfs(_existing(store))
     except OSError:
         return
     free = disk.f_bavail * disk.f_frsize
-    least, likely = _needs(facts, missing)
-    if likely <= free:
+    if needs.likely <= free:
         return
-    sure = least > free
     yield Finding(
         check="space",
-        severity=Severity.ERROR if sure else Severity.WARNING,
-        what=f"{amount(free)} are free, ≈ {amount(likely)} are needed for what is missing",
-        where=store.path,
+        severity=Severity.ERROR if needs.least > free else Severity.WARNING,
+        what=f"{amount(free)} are free, ≈ {amount(needs.likely)} are needed for what is missing",
+        where=store,
         todo="free space (greenroom gc), or let GREENROOM_STORE name another disk",
-        components=tuple(name for wanted in missing for name in wanted.names),
+        components=needs.missing,
     )
 
 
-def _needs(facts: Facts, missing: list[Wanted]) -> tuple[int, int]:
-    """Return the bytes that are needed at least and likely: a file counts once, links cost nothing."""
-    known = _installed_sizes(facts.stores)
-    wheels = {
-        one.content.sha256
-        for wanted in missing
-        if wanted.recipe is not None
-        for one in wanted.recipe.distributions
-        if isinstance(one.content, Wheel)
-    }
-    least = likely = sum(known[sha256] for sha256 in wheels if sha256 in known)
-    for place, (_, size) in needed_files(missing).items():
-        if place not in known:
-            least += size or 0
-            likely += _UNPACKED * (size or 0)
-    return least, likely
-
-
-def _installed_sizes(stores: Iterable[Store]) -> dict[str, int]:
-    """Return the bytes of distributions that were installed before: wheel's digest -> bytes."""
-    found: dict[str, int] = {}
-    for store in stores:
-        try:
-            keys = layout.keys(store)
-        except GreenroomError:
-            continue
-        for key in keys:
-            try:
-                record = records.read(store, key)
-            except GreenroomError:
-                continue
-            for one in record.installed if record else ():
-                if one.wheel is not None:
-                    found[one.wheel] = one.size
-    return found
-
-
-def _devices(facts: Facts, store: Store) -> Iterator[Finding]:
+def _devices(store: str, cache: str) -> Iterator[Finding]:
     """Say that files will be copied where uv's cache is on another file system."""
-    cache = uv_cache(facts)
-    if cache is None or _device(cache) == _device(store.path):
+    if _device(cache) == _device(store):
         return
     yield Finding(
         check="store",
         severity=Severity.NOTE,
         what=f"uv's cache {cache} is on another file system than the store: files are copied, then linked",
-        where=store.path,
+        where=store,
         todo="let UV_CACHE_DIR name a directory beside the store",
     )
 
 
-def uv_cache(facts: Facts) -> str | None:
-    """Return the directory of uv's cache, None where it cannot be told.
-
-    https://docs.astral.sh/uv/reference/storage/
-    """
-    from greenroom.uv.settings import transport  # noqa: PLC0415 - not when nothing is missing
-
-    named = facts.environ.get("UV_CACHE_DIR")
-    try:
-        said = dict(transport(facts.environ).values).get("cache-dir")
-    except GreenroomError:
-        said = None
-    home = facts.environ.get("XDG_CACHE_HOME") or ""
-    if not os.path.isabs(home):
-        home = os.path.join(facts.environ.get("HOME") or os.path.expanduser("~"), ".cache")
-    place = named or (said.strip("\"'") if said else os.path.join(home, "uv"))
-    return os.path.abspath(place) if place else None
-
-
-def _closed(facts: Facts) -> Iterator[Finding]:
-    """Say once which folders other users cannot enter: what is built there is the builder's alone."""
-    found = (wanted.interpreter for wanted in facts.wanted if not wanted.assumed)
-    paths = [*(store.path for store in facts.stores), *(python.path for python in found if python)]
+def _closed(paths: tuple[str, ...]) -> Iterator[Finding]:
+    """Say once which folders others cannot enter: what is built there is the builder's alone."""
     closed = list(dict.fromkeys(folder for path in paths for folder in _closed_folders(path)))
     if not closed:
         return
-    places = [path for path in dict.fromkeys(paths) if any(_below(path, folder) for folder in closed)]
+    places = [path for path in paths if any(_below(path, folder) for folder in closed)]
     yield Finding(
         check="modes",
         severity=Severity.NOTE,
@@ -157,10 +105,10 @@ def _closed(facts: Facts) -> Iterator[Finding]:
 
 
 def _closed_folders(path: str) -> Iterator[str]:
-    """Yield the topmost folder of a path that only its owner or group may enter."""
+    """Yield the topmost folder of a path that others may not enter."""
     parts = path.split("/")
-    for count in range(2, len(parts) + 1):
-        folder = "/".join(parts[:count])
+    for length in range(2, len(parts) + 1):
+        folder = "/".join(parts[:length])
         try:
             mode = os.stat(folder).st_mode
         except OSError:

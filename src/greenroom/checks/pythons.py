@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from greenroom.checks.facts import Facts, Wanted
 
-__all__ = ["check", "installed_version"]
+__all__ = ["check", "installed_version", "looked"]
 
 _DRIVER = "start the driver with it and name it in GREENROOM_DRIVER or as `driver`, or change the request"
 
@@ -73,6 +73,11 @@ def _driver_executable(facts: Facts) -> str:
     return os.path.abspath(os.path.expanduser(named))
 
 
+def looked(facts: Facts) -> Iterator[str]:
+    """Yield the folders that the driver's Ray was looked for in."""
+    yield from _site_packages(_prefix(_driver_executable(facts)))
+
+
 def installed_version(name: str, executable: str) -> str | None:
     """Return the version of a distribution beside an interpreter, told from its folders alone.
 
@@ -80,10 +85,13 @@ def installed_version(name: str, executable: str) -> str | None:
     """
     from importlib.metadata import distributions  # noqa: PLC0415 - not needed where there are no actors
 
-    prefix = executable if os.path.isdir(executable) else os.path.dirname(os.path.dirname(executable))
-    for found in distributions(name=name, path=list(_site_packages(prefix))):
+    for found in distributions(name=name, path=list(_site_packages(_prefix(executable)))):
         return found.version
     return None
+
+
+def _prefix(executable: str) -> str:
+    return executable if os.path.isdir(executable) else os.path.dirname(os.path.dirname(executable))
 
 
 def _site_packages(prefix: str) -> Iterator[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from greenroom.checks import actors, declared, failures, files, installer, places, pythons, secrets
+from time import time_ns
+
+from greenroom.checks import actors, declared, failures, files, installer, memory, places, pythons, secrets
 from greenroom.checks.facts import gather
+from greenroom.checks.looking import build_variables, looked
 from greenroom.checks.model import Finding, merged
+from greenroom.checks.needing import needs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
     from greenroom.checks.facts import Facts
     from greenroom.components import Declaration
 
-__all__ = ["CHECKS", "run", "status"]
+__all__ = ["CHECKS", "run"]
 
 CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     failures.check,
@@ -22,33 +26,39 @@ CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     pythons.check,
     installer.check,
     secrets.check,
-    places.check,
     files.check,
 )
-"""Every check that asks no network, in the order of their findings."""
+"""Every check that asks neither the network nor the disk's state, in the order of their findings."""
 
 
 def run(declaration: Declaration, environ: Mapping[str, str], *, online: bool = False) -> tuple[Finding, ...]:
     """Return what would fail later, and what is worth knowing before anything is built.
 
-    Nothing is written and nothing is built; a declaration that is wrong in itself does not get here,
-    :func:`greenroom.declaration.reading.read` refuses it.
+    Nothing is built, and nothing written but a memory below the user's cache. A declaration that is
+    wrong in itself does not get here, :func:`greenroom.declaration.reading.read` refuses it.
 
     :param environ: the caller's variables.
     :param online: whether indexes are asked.
     :returns: errors first, then warnings, then notes.
     """
+    asked = time_ns()
     facts = gather(declaration, environ)
     found: list[Finding] = []
     for check in CHECKS:
         found.extend(check(facts))
+    needed = needs(facts)
+    whole = memory.Found(
+        asked=asked,
+        looked=tuple(looked(facts)),
+        variables=tuple(build_variables(facts)),
+        impatient=any(wanted.assumed for wanted in facts.wanted),
+        findings=tuple(found),
+        needs=needed,
+    )
+    memory.save(declaration.file, environ, whole)
+    found.extend(places.check(needed))
     if online:
         from greenroom.checks import online as network  # noqa: PLC0415 - httpx is heavy: only when asked for
 
         found.extend(network.check(facts))
     return merged(found)
-
-
-def status(findings: Iterable[Finding]) -> int:
-    """Return the exit status that belongs to some findings: 1 when one of them is an error."""
-    return 1 if any(finding.is_error for finding in findings) else 0

@@ -72,6 +72,11 @@ class Sources:
         self._listed: dict[str, frozenset[str]] = {}
         self._names: dict[str, modules.Names] = {}
 
+    @property
+    def looked(self) -> tuple[str, ...]:
+        """Every directory that was listed and every file that was parsed so far."""
+        return (*self._listed, *self._names)
+
     def find(self, name: str) -> Module | None:
         """Return the module of a dotted name, None when it is below none of the roots."""
         for root in self.roots:

@@ -23,6 +23,7 @@ GROUPS = {
         "schema": ("begin", "print the JSON schema of the declaration, for editors"),
     },
     "Build": {
+        "check": ("check", "find what would fail later, before anything is built"),
         "plan": ("listing", "show what sync would do"),
         "sync": ("building", "build every environment that is missing"),
     },

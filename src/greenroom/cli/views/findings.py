@@ -19,14 +19,14 @@ _INDENT = " " * 9
 
 def show_check(data: Mapping[str, Any], style: Style) -> str:
     """Return each finding with its components, and the numbers; ``--quiet`` leaves notes out."""
-    shown = [
-        found for found in data["findings"] if not style.quiet or found["severity"] != "note"
-    ]
+    shown = [found for found in data["findings"] if not style.quiet or found["severity"] != "note"]
     lines = [line for found in shown for line in _finding(found, style)]
     if style.quiet:
         return "\n".join(lines)
     numbers = data["numbers"]
-    words = [count(numbers[severity], severity) for severity in ("error", "warning", "note") if numbers[severity]]
+    words = [
+        count(numbers[severity], severity) for severity in ("error", "warning", "note") if numbers[severity]
+    ]
     lines.append(style.paint(", ".join(words) or "nothing to say: all is well", "bold"))
     return "\n".join(lines)
 
