@@ -118,7 +118,7 @@ class Actor:
 
     def fault(self, raw: Raw, kind: str, what: str, todo: str = "", name: str = "") -> Fault:
         """Return what is wrong with this entry, or with the key of this name in it."""
-        line = self.line or raw.line(self.path[-1] if self.path else "ACTOR_ENVIRONMENTS")
+        line = self.line or raw.line(self.name) or raw.line(self.path[-1] if self.path else self.name)
         fault = Fault(kind, f"actor {self.name!r} {what}", self.file, line, todo)
         fault.name, fault.path = name or self.name, (*self.path, *([name] if name else []))
         return fault
@@ -437,7 +437,7 @@ def _stages(raw: Raw) -> dict[str, list[str]]:
     for name, stage in raw.section("stages").items():
         extras = _list(stage, "extras") if isinstance(stage, dict) else None
         if extras is None or not all(isinstance(extra, str) for extra in extras):
-            line = raw.line(f"stages.{name}")
+            line = raw.line(f"stages.{name}") or raw.line(name)
             raise Fault("value", f"[stages.{name}] must be a table with a list of extras", raw.file, line)
         stages[name] = extras
     return stages
