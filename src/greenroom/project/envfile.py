@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenroom.errors import EnvFileInvalid
 
-__all__ = ["read"]
+__all__ = ["parse", "read"]
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
 
@@ -21,16 +21,25 @@ def read(path: str) -> tuple[tuple[str, str], ...]:
     """
     try:
         with open(path, encoding="utf-8") as stream:
-            lines = stream.read().splitlines()
+            text = stream.read()
     except (OSError, ValueError) as error:
         raise EnvFileInvalid(
             path, 0, f"cannot be read: {getattr(error, 'strerror', None) or error}"
         ) from error
+    return parse(text, path)
+
+
+def parse(text: str, path: str) -> tuple[tuple[str, str], ...]:
+    """Return the variables of a text.
+
+    :param path: where it stands, for errors.
+    :raises EnvFileInvalid: a line is none of the form that :func:`read` describes.
+    """
     found = []
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            found.append(_pair(text, path, number))
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip()
+        if stripped and not stripped.startswith("#"):
+            found.append(_pair(stripped, path, number))
     return tuple(found)
 
 

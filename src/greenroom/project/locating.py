@@ -20,14 +20,15 @@ def locate(start: str | None, environ: Mapping[str, str]) -> str | None:
     :returns: the declaration's path; None when there is none or only a parser can tell.
     """
     try:
-        folder = os.path.abspath(start or environ.get("GREENROOM_PROJECT") or ".")
-    except OSError:  # the working directory vanished: the full road says so
+        place = start or environ.get("GREENROOM_PROJECT") or os.getcwd()
+        if os.path.isfile(place):
+            return os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
+        folder = os.path.realpath(place)
+    except (OSError, ValueError):  # the working directory vanished: the full road says so
         return None
-    if os.path.isfile(folder):
-        return folder
     while True:
         own = os.path.join(folder, "greenroom.toml")
-        if os.path.isfile(own):
+        if os.path.lexists(own):
             return own
         shared = os.path.join(folder, "pyproject.toml")
         if os.path.isfile(shared):
@@ -47,7 +48,7 @@ def _declares(path: str) -> bool | None:
             data = stream.read()
     except OSError:
         return None
-    if b"greenroom" not in data and b"\\u" not in data:
+    if b"greenroom" not in data:
         return False
     for line in data.split(b"\n"):
         if line.replace(b" ", b"").startswith((b"[tool.greenroom]", b"[tool.greenroom.")):
