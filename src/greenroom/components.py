@@ -8,6 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+__all__ = [
+    "Component",
+    "Declaration",
+    "EnvironmentSpec",
+    "Index",
+    "InlineSource",
+    "Launch",
+    "Options",
+    "Origin",
+    "ProjectSource",
+    "PylockSource",
+    "RequirementsSource",
+    "ScriptSource",
+    "Stage",
+    "StoreOptions",
+]
+
 Pairs = tuple[tuple[str, str], ...]
 """A mapping as sorted pairs: frozen all the way down."""
 

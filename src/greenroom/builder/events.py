@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from greenroom.errors import GreenroomError  # noqa: TC001 - types of data are there at run time
 
+__all__ = ["Failed", "Note", "Output", "Phase", "Queued", "Ready", "Started", "Waiting"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:

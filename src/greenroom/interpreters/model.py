@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from greenroom.components import Pairs
 
+__all__ = ["Interpreter"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpreter:

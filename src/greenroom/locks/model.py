@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from greenroom.components import Pairs
 
+__all__ = ["BuildSettings", "Commit", "Directory", "File", "Locked", "Selection"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:

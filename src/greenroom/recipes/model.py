@@ -10,6 +10,19 @@ from dataclasses import dataclass
 from greenroom.components import Index, Pairs
 from greenroom.locks.model import BuildSettings, Commit, Directory, File
 
+__all__ = [
+    "Build",
+    "BuildInputs",
+    "Distribution",
+    "Editable",
+    "Late",
+    "Origins",
+    "Python",
+    "Recipe",
+    "Supply",
+    "Wheel",
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wheel:
