@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from greenroom.errors import BuildFailed, ClashError, CompileFailed, ProofFailed
-from greenroom.store import bytecode, finishing, links, machine, moving, proof, records, repair
+from greenroom.store import adopting, bytecode, finishing, links, machine, moving, proof, records, repair
 from greenroom.store.bytecode import Compiled
+from greenroom.store.links import Shared
 from greenroom.store.model import SCHEMA, Record
 from greenroom.store.unowned import unowned
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from greenroom.interpreters.model import Interpreter
     from greenroom.recipes.model import Recipe
     from greenroom.store.layout import Store
-    from greenroom.store.links import Shared
     from greenroom.store.model import Finding
     from greenroom.store.proof import Proof
     from greenroom.uv.process import Group
@@ -99,7 +99,7 @@ def commit(  # noqa: PLR0913 - all but three by name
         root = moving.into_place(store, private, build.key)
     try:
         if on_moved is not None:
-            on_moved(root)
+            _let_change(root, build.recipe, on_moved)
         say("prove")
         proven = proof.prove(
             root,
@@ -137,6 +137,8 @@ def _finish(  # noqa: PLR0913 - the steps' results
     *,
     flush: bool,
 ) -> Committed:
+    if not shared.copied and not shared.linked:  # uv linked, nothing was counted
+        shared = Shared(linked=sum(item.files for item in proven.installed))
     record = _record(root, build, proven, shared)
     if not build.pending:
         finishing.normalize(root, files=proven.hidden or bool(build.recipe.post_install))
@@ -149,6 +151,15 @@ def _finish(  # noqa: PLR0913 - the steps' results
         records.forget_partial(store, build.key)
         finishing.close(root)
     return Committed(path=root, record=record, shared=shared, compiled=compiled)
+
+
+def _let_change(root: str, recipe: Recipe, on_moved: Callable[[str], None]) -> None:
+    if not recipe.post_install:
+        on_moved(root)
+        return
+    memory = adopting.prepare(root)
+    on_moved(root)
+    adopting.adopt(root, memory)
 
 
 def _record(root: str, build: Build, proven: Proof, shared: Shared) -> Record:

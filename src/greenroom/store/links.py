@@ -7,6 +7,7 @@ mount, a second disk) it copies. Then equal files of the store's own environment
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from stat import S_IMODE, S_ISREG
@@ -17,7 +18,7 @@ from greenroom.store import layout, linking, machine, records, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from greenroom.recipes.model import Recipe
     from greenroom.store.layout import Store
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Shared", "share"]
 
-_SAMPLE = 64
 _LARGE_ENOUGH = 1
 """Bytes: an empty file has nothing to share."""
 
@@ -46,17 +46,17 @@ def share(store: Store, root: str, recipe: Recipe, wheels: Mapping[str, str] | N
     """Replace copied files by links to a ready environment with the same distributions.
 
     A distribution is the same when name, version and the wheel's sha256 are; a file when RECORD's
-    digest, size and mode are. What cannot be linked stays a copy. Nothing is looked at beyond a
-    sample when uv linked.
+    digest, size and mode are. What cannot be linked stays a copy. Where uv linked, nothing is looked
+    at beyond a sample.
 
     :param root: the environment's directory (under its private name), absolute.
     :param wheels: name -> sha256 of the wheels that were built here.
-    :returns: counts over the distributions' files, from a sample when uv linked.
+    :returns: counts over the distributions' files; zeros where uv linked.
     :raises StoreFailed: the operating system refuses a step.
     """
+    if not _copied(root):
+        return Shared()
     found, _ = rows.distributions(root)
-    if not _copied(root, found):
-        return Shared(linked=sum(len(item.rows) for item in found))
     digests = {
         item.name: item.content.sha256 for item in recipe.distributions if isinstance(item.content, Wheel)
     }
@@ -118,22 +118,16 @@ class _Sharing:
         self.size += status.st_size
 
 
-def _copied(root: str, found: Sequence[Found]) -> bool:
-    """Tell by a sample whether uv copied: most large enough files have one link then."""
-    paths = [
-        path
-        for item in found
-        for path, _, size in item.rows
-        if size >= _LARGE_ENOUGH and item.info not in path
-    ]
-    sample = paths[:: max(1, len(paths) // _SAMPLE)]
-    alone = 0
-    for path in sample:
-        try:
-            alone += os.lstat(f"{root}/{path}").st_nlink == 1
-        except OSError:
-            continue
-    return alone * 2 > len(sample)
+def _copied(root: str) -> bool:
+    """Tell whether uv copied: most METADATA files, which no install writes anew, have one link then."""
+    site = f"{root}/{rows.site_packages(root)}"
+    alone = total = 0
+    for name in os.listdir(site):
+        if name.endswith(".dist-info"):
+            with suppress(OSError):
+                alone += os.lstat(f"{site}/{name}/METADATA").st_nlink == 1
+                total += 1
+    return alone * 2 > total
 
 
 def _donors(

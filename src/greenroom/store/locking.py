@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from threading import Event
 
-__all__ = ["Holder", "KeyLock", "alone", "held", "hold", "lease"]
+__all__ = ["Holder", "KeyLock", "alone", "held", "hold", "key_alone", "lease"]
 
 COLLECTION = "collection.lock"
 """Shared by every holder of a key's lock, held alone by what removes shared files."""
@@ -116,6 +116,25 @@ def alone(locks: str) -> Iterator[bool]:
         return
     try:
         _say_holder(descriptor, Holder(host=socket.gethostname(), pid=os.getpid(), what="collection"))
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def key_alone(path: str) -> Iterator[bool]:
+    """Try to hold a key's lock for its removal: True when nobody builds it and nobody can begin.
+
+    :param path: ``store.lock(key)``.
+    :raises LocksUnsupported: as :func:`hold`.
+    :raises StoreFailed: the lock file cannot be opened.
+    """
+    try:
+        descriptor = _acquire(path, fcntl.LOCK_EX, None, wait=False)
+    except LockBusy:
+        yield False
+        return
+    try:
         yield True
     finally:
         os.close(descriptor)

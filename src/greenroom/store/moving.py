@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from greenroom.store.layout import Store
 
-__all__ = ["clear_leftovers", "discard", "empty_trash", "exchange", "into_place", "to_trash"]
+__all__ = ["clear_leftovers", "discard", "empty_trash", "exchange", "into_place", "remove", "to_trash"]
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -95,7 +95,7 @@ def discard(store: Store, path: str) -> None:
         return
     except OSError as error:
         raise StoreFailed.of("remove", path, error) from error
-    _remove(trashed)
+    remove(trashed)
 
 
 def empty_trash(store: Store) -> None:
@@ -105,7 +105,7 @@ def empty_trash(store: Store) -> None:
     """
     with suppress(FileNotFoundError):
         for name in os.listdir(store.trash):
-            _remove(f"{store.trash}/{name}")
+            remove(f"{store.trash}/{name}")
 
 
 def clear_leftovers(store: Store, key: str) -> None:
@@ -135,7 +135,11 @@ def _exchanged(one: str, other: str) -> bool:
     raise OSError(number, os.strerror(number), one)
 
 
-def _remove(path: str) -> None:
+def remove(path: str) -> None:
+    """Remove a file or directory, read-only folders included; nothing happens when it is gone.
+
+    :raises StoreFailed: the operating system refuses.
+    """
     try:
         if not os.path.isdir(path) or os.path.islink(path):
             os.unlink(path)
