@@ -120,10 +120,10 @@ def _attempt(
     place: Workplace, began: float, *, refresh: tuple[str, ...] = (), before: Sequence[Finding] = ()
 ) -> Committed:
     run, job = place.run, place.job
-    private = os.path.join(place.folder, "environment")
+    # A name of its own, which the proof looks for in what was installed.
+    private = os.path.join(place.folder, os.path.basename(place.folder))
     shutil.rmtree(private, ignore_errors=True)
     wheels = Installer(place, private, refresh=refresh).install()
-    place.enter("prove")
     about = commit.Build(
         key=job.key,
         recipe=job.recipe,
