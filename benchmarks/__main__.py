@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import starting
+from benchmarks import building, planning, scale, servers, sharing, starting
 from benchmarks.frame import measure
 from benchmarks.report import HEAD, merged, row
 
@@ -18,6 +18,24 @@ if TYPE_CHECKING:
 
 BENCHMARKS: dict[str, Benchmark] = {
     "version": starting.version,
+    "python": starting.python,
+    "list": starting.listing,
+    "servers-status": servers.status,
+    "servers-status-trusting": servers.status_trusting,
+    "servers-sync": servers.sync,
+    "servers-sync-trusting": servers.sync_trusting,
+    "components": scale.components,
+    **planning.BENCHMARKS,
+    "sharing-builds": sharing.builds,
+    "sharing-time": sharing.time,
+    "sharing-inodes": sharing.inodes,
+    "sharing-bytes": sharing.size,
+    "build-warm": building.warm,
+    "build-first-bytecode": building.first_compiled,
+    "build-further-compiled": building.further_compiled,
+    "build-further-plain": building.further_plain,
+    "build-further-pip": building.further_pip,
+    "crowd": starting.crowd,
 }
 """Every benchmark by its name, in the order of the table."""
 
