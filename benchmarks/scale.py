@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.frame import AtMost, Comparison, Side, command
 from benchmarks.surroundings import Surroundings, index, uv_lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["components"]
 

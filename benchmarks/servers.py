@@ -12,13 +12,14 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.frame import AtLeast, Comparison, Side, command, timed
 from benchmarks.surroundings import PYTHON, Surroundings, index, uv_lock
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from benchmarks.frame import Measure
 
 __all__ = ["status", "status_trusting", "sync", "sync_trusting"]
@@ -161,8 +162,6 @@ def _gym(scratch: Path) -> _Gym:
         f"servers = {patterns!r}",
         "[defaults]",
         "compile-bytecode = false",
-        "[indexes.tiny]",
-        f'url = "{tiny.url}"',
     ]
     (root / "greenroom.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     os.environ["UV_INDEX"] = tiny.url

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.frame import AtMost, Comparison, Side, Within, timed
@@ -11,6 +10,7 @@ from benchmarks.surroundings import PYTHON, Surroundings, entries, index, remove
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from benchmarks.frame import Measure
 
