@@ -163,7 +163,7 @@ class WrongType(DeclarationError):
 
 
 class UnknownName(DeclarationError):
-    """A name is used that nothing declares: an extra, group, stage, environment, index, actor …"""
+    """A name is used that nothing declares: a server, environment or index."""
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str], where: str) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
@@ -196,6 +196,22 @@ class SecretInDeclaration(DeclarationError):
 
 class ServerDirectoryInvalid(DeclarationError):
     """A server's directory does not say, or says twice, what the server needs."""
+
+
+class DeclarationExists(UseError):
+    """A first declaration is to be written where one is."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        super().__init__("there is a declaration already", where=file, todo="change it, or remove it first")
+
+
+class DeclarationNotWritten(FailedError):
+    """A first declaration cannot be written."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        self.file, self.reason = file, reason
+        super().__init__(f"cannot be written: {reason}", where=file)
 
 
 def _without_userinfo(text: str) -> str:

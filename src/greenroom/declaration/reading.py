@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from greenroom import actor_environments
 from greenroom.actor_environments import Fault
-from greenroom.errors import DeclarationNotFound, Problems, UnreadableDeclaration
+from greenroom.errors import DeclarationNotFound, DirectoryVanished, Problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,14 +26,13 @@ def find_declaration(start: str | None, environ: Mapping[str, str]) -> str:
     :returns: a ``greenroom.toml``, or a ``pyproject.toml`` with ``[tool.greenroom]``; its directory
         is resolved, so that a project is the same whichever link leads to it.
     :raises DeclarationNotFound: neither ``start`` nor a directory above holds one.
-    :raises UnreadableDeclaration: a ``pyproject.toml`` on the way names greenroom and is not valid, or
-        the working directory has vanished.
+    :raises UnreadableDeclaration: a ``pyproject.toml`` on the way names greenroom and is not valid.
+    :raises DirectoryVanished: nothing is named, and the working directory is gone.
     """
     try:
         place = start or environ.get("GREENROOM_PROJECT") or os.getcwd()
     except OSError as error:
-        what = f"cannot be read: {error.strerror}"
-        raise UnreadableDeclaration(what, where="the working directory", todo="name a project") from error
+        raise DirectoryVanished from error
     if os.path.isfile(place):
         return os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
     from greenroom.declaration.report import error_of  # noqa: PLC0415 - the way without problems needs none
