@@ -21,6 +21,8 @@ class Known:
 
     declaration: str
     """The declaration's path."""
+    environments: tuple[str, ...]
+    """The components that have an environment."""
     findings: tuple[Finding, ...]
     """Errors first, then warnings, then notes."""
 
@@ -38,10 +40,18 @@ def run(start: str | None, environ: Mapping[str, str], *, online: bool = False) 
     found = locate(start, environ)
     remembered = memory.load(found, environ) if found is not None and not online else None
     if remembered is not None:
-        return Known(declaration=remembered.declaration, findings=merged(remembered.findings()))
+        return Known(
+            declaration=remembered.declaration,
+            environments=remembered.environments,
+            findings=merged(remembered.findings()),
+        )
     from greenroom.checks import running  # noqa: PLC0415 - the full road is heavy
     from greenroom.declaration import reading  # noqa: PLC0415
 
     file = reading.find_declaration(start, environ)
-    findings = running.run(reading.read(file, environ), environ, online=online)
-    return Known(declaration=file, findings=findings)
+    declaration = reading.read(file, environ)
+    return Known(
+        declaration=file,
+        environments=tuple(found.name for found in declaration.components if found.spec is not None),
+        findings=running.run(declaration, environ, online=online),
+    )

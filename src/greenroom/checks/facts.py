@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from greenroom.recipes.model import Recipe, Supply
     from greenroom.store.layout import Store
 
-__all__ = ["Facts", "Wanted", "gather"]
+__all__ = ["Facts", "Wanted", "gather", "projects_of"]
 
 T = TypeVar("T")
 
@@ -101,12 +101,16 @@ def gather(declaration: Declaration, environ: Mapping[str, str]) -> Facts:
     )
 
 
+def projects_of(declaration: Declaration) -> tuple[str, ...]:
+    """Return the directories of the uv projects that components take extras from."""
+    specs = (component.spec for component in declaration.components)
+    sources = (spec.source for spec in specs if spec is not None)
+    return tuple(dict.fromkeys(source.directory for source in sources if isinstance(source, ProjectSource)))
+
+
 def _roots(declaration: Declaration) -> list[str]:
     """Return the source roots of the declaration's directory, of its projects and of their members."""
-    directories = dict.fromkeys([declaration.root])
-    for component in declaration.components:
-        if component.spec is not None and isinstance(component.spec.source, ProjectSource):
-            directories.setdefault(component.spec.source.directory, None)
+    directories = dict.fromkeys([declaration.root, *projects_of(declaration)])
     for directory in list(directories):
         directories |= dict.fromkeys(_members(directory))
     roots: list[str] = []

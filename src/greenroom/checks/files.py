@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 
+from greenroom.checks.facts import projects_of
 from greenroom.checks.model import Finding, Severity
 from greenroom.checks.words import amount, count, few
+from greenroom.errors import GreenroomError
+from greenroom.locks import projects, staleness, uvlock
 from greenroom.recipes.model import Build
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from greenroom.checks.facts import Facts, Wanted
     from greenroom.recipes.model import Origins
@@ -80,20 +83,37 @@ def _downloads(missing: Iterable[Wanted]) -> Iterator[Finding]:
 
 def _notes(facts: Facts) -> Iterator[Finding]:
     """Yield what the locks cannot say here, and once which local sources are absent."""
-    absent: dict[str, dict[str, None]] = {}
+    absent: dict[str, None] = {}
+    said: set[str] = set()
+    for directory in projects_of(facts.declaration):
+        names = _absent(directory)
+        absent |= dict.fromkeys(names)
+        # Said with the packages: a lock cannot be compared with what is absent.
+        said |= set(staleness.of(directory).notes) if names else set()
     for wanted in facts.wanted:
-        if wanted.selection is None:
-            continue
-        for note in wanted.selection.notes:
-            yield Finding(check="sources", severity=Severity.NOTE, what=note, components=wanted.names)
-        for one in wanted.selection.distributions:
-            if one.directory is not None and not os.path.isdir(one.directory.path):
-                absent.setdefault(one.name, {}).update(dict.fromkeys(wanted.names))
+        for note in wanted.selection.notes if wanted.selection else ():
+            if note not in said:
+                yield Finding(check="sources", severity=Severity.NOTE, what=note, components=wanted.names)
     if absent:
         yield Finding(
             check="sources",
             severity=Severity.NOTE,
             what=f"the sources of {count(len(absent), 'local package')} are absent: {few(sorted(absent))}",
-            todo="environments are built without them, and finished where the sources are",
-            components=tuple(dict.fromkeys(name for names in absent.values() for name in names)),
+            todo="environments are finished where the sources are; here the lock is taken as it is for them",
+            components=tuple(
+                name for wanted in facts.wanted if _has(wanted, absent) for name in wanted.names
+            ),
         )
+
+
+def _absent(directory: str) -> list[str]:
+    """Return the local packages of a project's lock whose directories are not here."""
+    try:
+        lock = uvlock.load(os.path.join(directory, "uv.lock"))
+    except GreenroomError:  # said where it is read
+        return []
+    return [name for name, place in projects.local_sources(lock).items() if not os.path.isdir(place)]
+
+
+def _has(wanted: Wanted, names: Mapping[str, None]) -> bool:
+    return wanted.selection is not None and any(one.name in names for one in wanted.selection.distributions)

@@ -41,7 +41,7 @@ def build_variables(facts: Facts) -> Iterator[str]:
 
 def _of_environment(facts: Facts, wanted: Wanted) -> Iterator[str]:
     try:
-        yield from locks.inputs(wanted.spec, facts.declaration.root)
+        yield from locks.inputs(wanted.spec, facts.declaration.root, facts.environ)
     except GreenroomError:  # said where the source is read
         return
     if wanted.selection is not None:

@@ -38,14 +38,13 @@ _PATIENCE = 600 * 10**9
 class Remembered:
     """Findings of an earlier run that still hold, and what is looked at each time."""
 
-    __slots__ = ("_findings", "_needs", "declaration")
+    __slots__ = ("_findings", "_needs", "declaration", "environments")
 
-    def __init__(
-        self, declaration: str, findings: Sequence[Mapping[str, Any]], needs: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, declaration: str, data: Mapping[str, Any]) -> None:
         self.declaration = declaration
-        self._findings = findings
-        self._needs = needs
+        self.environments: tuple[str, ...] = tuple(data["environments"])
+        self._findings: Sequence[Mapping[str, Any]] = data["findings"]
+        self._needs: Mapping[str, Any] = data["needs"]
 
     def findings(self) -> Iterable[Finding]:
         """Return what was found, and what the places say now."""
@@ -76,6 +75,8 @@ class Found:
     """Names of further variables that decide: those that builds read."""
     impatient: bool
     """Whether something was not here that may come without a file telling: an interpreter."""
+    environments: tuple[str, ...]
+    """The components that have an environment."""
     findings: tuple[Finding, ...]
     needs: Needs
 
@@ -90,8 +91,7 @@ def load(declaration: str, environ: Mapping[str, str]) -> Remembered | None:
             if os.fstat(stream.fileno()).st_uid != os.geteuid():
                 return None
             data = json.loads(stream.read())
-        holds = _holds(data, declaration, environ)
-        return Remembered(declaration, data["findings"], data["needs"]) if holds else None
+        return Remembered(declaration, data) if _holds(data, declaration, environ) else None
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return None
 
@@ -120,6 +120,7 @@ def save(declaration: str, environ: Mapping[str, str], found: Found) -> None:
         "written": found.asked,
         "impatient": found.impatient,
         "inputs": inputs,
+        "environments": found.environments,
         "findings": [_plain(finding) for finding in found.findings],
         "needs": _plain(found.needs),
     }

@@ -52,6 +52,7 @@ def run(declaration: Declaration, environ: Mapping[str, str], *, online: bool = 
         looked=tuple(looked(facts)),
         variables=tuple(build_variables(facts)),
         impatient=any(wanted.assumed for wanted in facts.wanted),
+        environments=tuple(name for wanted in facts.wanted for name in wanted.names),
         findings=tuple(found),
         needs=needed,
     )

@@ -33,7 +33,7 @@ def _files(facts: Facts) -> Iterator[Finding]:
     users: dict[str, list[str]] = {}
     for wanted in facts.wanted:
         try:
-            files = locks.inputs(wanted.spec, facts.declaration.root)
+            files = locks.inputs(wanted.spec, facts.declaration.root, facts.environ)
         except GreenroomError:  # said where the source is read
             files = ()
         for file in files:

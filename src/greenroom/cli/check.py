@@ -41,6 +41,7 @@ def run_check(call: Call) -> Result:
         numbers[finding.severity] += 1
     data = {
         "declaration": known.declaration,
+        "components": list(known.environments),
         "findings": [
             {
                 "check": finding.check,

@@ -20,7 +20,8 @@ _INDENT = " " * 9
 def show_check(data: Mapping[str, Any], style: Style) -> str:
     """Return each finding with its components, and the numbers; ``--quiet`` leaves notes out."""
     shown = [found for found in data["findings"] if not style.quiet or found["severity"] != "note"]
-    lines = [line for found in shown for line in _finding(found, style)]
+    total = len(data["components"])
+    lines = [line for found in shown for line in _finding(found, total, style)]
     if style.quiet:
         return "\n".join(lines)
     numbers = data["numbers"]
@@ -31,14 +32,21 @@ def show_check(data: Mapping[str, Any], style: Style) -> str:
     return "\n".join(lines)
 
 
-def _finding(found: Mapping[str, Any], style: Style) -> list[str]:
+def _finding(found: Mapping[str, Any], total: int, style: Style) -> list[str]:
     kind = style.paint(found["severity"].ljust(7), _LOOKS[found["severity"]])
     lines = [f"{kind}  {found['check']}: {found['what']}"]
     if found["where"]:
         lines.append(f"{_INDENT}at {found['where']}")
     if found["components"]:
-        most = len(found["components"]) if style.verbose else 4
-        lines.append(f"{_INDENT}for {few(found['components'], most)}")
+        lines.append(f"{_INDENT}for {_users(found['components'], total, style)}")
     if found["todo"]:
         lines.append(f"{_INDENT}→ {found['todo']}")
     return lines
+
+
+def _users(names: list[str], total: int, style: Style) -> str:
+    if style.verbose:
+        return ", ".join(names)
+    if len(names) > 2 and len(names) == total:
+        return f"all {total} components that have an environment"
+    return few(names, 2)
