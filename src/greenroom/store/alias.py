@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from contextlib import suppress
+from hashlib import sha256
 from secrets import token_hex
 from shlex import quote
 
@@ -22,10 +23,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from greenroom.components import Pairs
+
 __all__ = ["escaped", "remove", "target", "write", "write_at"]
 
 _MARK = "greenroom-alias"
 """The file that makes a directory an alias; its text is the environment's path."""
+_LEFT = ("PYTHONHOME", "PYTHONPATH")
+"""What the caller's own environment may have left, and would let other code run."""
+_LONGEST = 200
+"""Bytes: file systems allow 255, and temporary names need some."""
 _PLAIN = re.compile(r"[a-z0-9._-]")
 
 
@@ -33,11 +40,14 @@ def escaped(name: str) -> str:
     """Return a file name for a component's name: two names never give one, whatever the case counts.
 
     Lower-case letters, digits, ``.``, ``_`` and ``-`` stand for themselves, an upper-case letter is ``+`` and
-    the lower-case one, everything else ``=`` with its bytes in hexadecimal and another ``=``.
+    the lower-case one, everything else ``=`` with its bytes in hexadecimal and another ``=``. What is too
+    long for a file name ends in ``~`` and a digest.
     """
     text = "".join(_escaped(character) for character in name)
     if text.startswith(".") or not text:  # neither hidden nor «.» nor «..»
         text = f"={text[:1].encode().hex()}={text[1:]}"
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST - 33]}~{sha256(text.encode()).hexdigest()[:32]}"
     return text
 
 
@@ -61,8 +71,8 @@ def write_at(path: str, environment: str, variables: Iterable[tuple[str, str]] =
     :raises AliasRefused: something else stands there; it is left as it is.
     :raises StoreFailed: the operating system refuses.
     """
-    _check(path)
     given = tuple(variables)
+    _check(path, given)
     temporary = f"{path}.{token_hex(6)}"
     try:
         os.makedirs(f"{temporary}/bin")
@@ -110,7 +120,10 @@ def _escaped(character: str) -> str:
     return f"={character.encode('utf-8', 'surrogateescape').hex()}="
 
 
-def _check(path: str) -> None:
+def _check(path: str, variables: Pairs) -> None:
+    for name, _ in variables:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise AliasRefused(path, f"{name!r} is no name of a variable that a shell can set")
     if os.path.islink(path):
         raise AliasRefused(path, "a symbolic link stands there")
     if not os.path.lexists(path) or target(path) is not None:
@@ -119,7 +132,7 @@ def _check(path: str) -> None:
     raise AliasRefused(path, f"{what} that greenroom did not make stands there")
 
 
-def _fill(path: str, environment: str, variables: tuple[tuple[str, str], ...]) -> None:
+def _fill(path: str, environment: str, variables: Pairs) -> None:
     bin_ = f"{environment}/bin"
     for name in sorted(os.listdir(bin_)):
         place = f"{bin_}/{name}"
@@ -139,27 +152,28 @@ it: change the declaration and run `greenroom sync`. Removing it removes nothing
 """
 
 
-def _program(path: str, environment: str, program: str, variables: tuple[tuple[str, str], ...]) -> None:
+def _program(path: str, environment: str, program: str, variables: Pairs) -> None:
     lines = ["#!/bin/sh", *_exports(environment, variables), f'exec {quote(program)} "$@"', ""]
     _text(path, "\n".join(lines), 0o755)
 
 
-def _exports(environment: str, variables: tuple[tuple[str, str], ...]) -> list[str]:
+def _exports(environment: str, variables: Pairs) -> list[str]:
     lines = [f"export {name}={quote(value)}" for name, value in variables]
     return [
+        f"unset {' '.join(_LEFT)}",
         *lines,
-        "unset PYTHONHOME",
         f"export VIRTUAL_ENV={quote(environment)}",
         f'export PATH={quote(environment + "/bin")}:"$PATH"',
     ]
 
 
-def _activation(environment: str, variables: tuple[tuple[str, str], ...]) -> str:
+def _activation(environment: str, variables: Pairs) -> str:
     """Return an ``activate`` for sh, bash and zsh that names the store, and can be undone."""
-    saved = ["PATH", "VIRTUAL_ENV", "PYTHONHOME", *(name for name, _ in variables)]
+    saved = dict.fromkeys(("PATH", "VIRTUAL_ENV", *_LEFT, *(name for name, _ in variables)))
     keep = [f'_greenroom_{name}="${{{name}-}}" _greenroom_has_{name}="${{{name}+1}}"' for name in saved]
     back = [
-        f'    if [ -n "$_greenroom_has_{name}" ]; then export {name}="$_greenroom_{name}"; else unset {name}; fi\n'
+        f"    unset {name}\n"
+        f'    if [ -n "$_greenroom_has_{name}" ]; then export {name}="$_greenroom_{name}"; fi\n'
         f"    unset _greenroom_{name} _greenroom_has_{name}"
         for name in saved
     ]

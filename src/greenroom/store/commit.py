@@ -46,6 +46,8 @@ class Build:
     """Distribution -> sha256 of its wheel, for what is no wheel of an index: built or late ones."""
     pending: tuple[str, ...] = ()
     """Distributions that a later stage brings: the environment stays partial while there are any."""
+    metadata: Pairs = ()
+    """Editable's name -> digest of its metadata files, which are not in the key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

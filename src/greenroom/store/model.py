@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from greenroom.components import Pairs
 from greenroom.recipes.model import Recipe
 
 __all__ = ["Clash", "Fault", "Finding", "Installed", "Record", "State"]
@@ -110,6 +111,8 @@ class Record:
     """Files that no distribution owns (``post-install``), relative to the environment."""
     pending: tuple[str, ...] = ()
     """In a partial record: names of the distributions that a later stage brings."""
+    metadata: Pairs = ()
+    """Editable's name -> digest of its metadata files when it was built in; empty: the source was absent."""
 
 
 class State:
