@@ -187,6 +187,7 @@ def _record(root: str, build: Build, proven: Proof, shared: Shared) -> Record:
         faults=proven.faults,
         added=unowned(root) if recipe.post_install else (),
         pending=build.pending,
+        metadata=build.metadata,
     )
 
 

@@ -53,8 +53,8 @@ def copy(store: Store, key: str, directory: str, *, name: str = "") -> str:
         _relocate(temporary, source, target)
         _mark(temporary, key, source, name)
         os.rename(temporary, target)
-    except (OSError, shutil.Error) as error:
-        failed = error if isinstance(error, OSError) and error.errno else OSError(None, str(error))
+    except OSError as error:
+        failed = error if error.errno else OSError(0, str(error))
         raise StoreFailed.of("copy the environment", target, failed) from error
     finally:
         with suppress(OSError):

@@ -40,8 +40,8 @@ for number, statement in enumerate(json.loads(sys.argv[1])):
         exec(compile(statement, "<smoke>", "exec"), names)
     except BaseException as error:
         name = getattr(error, "name", None) if isinstance(error, ImportError) else None
-        say(number=number, seconds=time.perf_counter() - began, error=type(error).__name__ + ": " + str(error),
-            name=name, where=failing(error))
+        text = type(error).__name__ + ": " + str(error)
+        say(number=number, seconds=time.perf_counter() - began, error=text, name=name, where=failing(error))
     else:
         say(number=number, seconds=time.perf_counter() - began, error=None, name=None, where="")
 """

@@ -1,4 +1,4 @@
-"""Look at a ready environment again: is it still what its record says?"""
+"""Compare a ready environment with its record again, whenever somebody asks."""
 
 from __future__ import annotations
 
