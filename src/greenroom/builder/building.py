@@ -16,7 +16,7 @@ from greenroom.builder.logs import Log
 from greenroom.builder.work import Result
 from greenroom.builder.workplace import Workplace
 from greenroom.errors import GreenroomError, ProofFailed, ProofRejected, StoreFailed
-from greenroom.store import commit, layout, locking, moving
+from greenroom.store import commit, layout, locking, moving, records
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def _attempt(
         smoke=job.supply.smoke,
         wheels=wheels,
         pending=job.pending,
+        metadata=job.supply.metadata,
     )
     return commit.commit(
         run.store,
@@ -142,7 +143,7 @@ def _attempt(
         group=run.group,
         before=before,
         # What a record names may be in use, and is exchanged; anything else there is a leftover.
-        replace=layout.state(run.store, job.key)[0] == State.DAMAGED,
+        replace=job.replaces is not None or layout.state(run.store, job.key)[0] == State.DAMAGED,
         on_phase=place.enter,
         on_moved=lambda path: run_post_install(place, path),
     )
@@ -172,7 +173,12 @@ def _tell_cost(place: Workplace, committed: Committed) -> None:
 
 def _is_ready(run: Run, job: Job) -> bool:
     wanted = (State.READY, State.PARTIAL) if job.pending else (State.READY,)
-    return layout.state(run.store, job.key)[0] in wanted
+    if layout.state(run.store, job.key)[0] not in wanted:
+        return False
+    if job.replaces is None:
+        return True
+    record = records.read(run.store, job.key)  # another one may have replaced it meanwhile
+    return record is not None and record.built_at != job.replaces
 
 
 def _clear_final(run: Run, job: Job) -> None:

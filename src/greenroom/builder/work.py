@@ -25,6 +25,9 @@ class Job:
     """The directory of wheels of late packages, where an image stage has them."""
     pending: tuple[str, ...] = ()
     """Distributions that a later image stage brings: the environment stays partial."""
+    replaces: float | None = None
+    """``built_at`` of the ready environment that is to be built anew: it was found damaged, or the
+    metadata of its editables changed. None: what is ready is left as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from greenroom.errors import UnknownOption
@@ -12,6 +13,21 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 __all__ = ["Parser", "command_parser", "complete", "examples", "whole_parser"]
+
+
+class _Formatter(RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, found without shutil: argparse makes one for each option."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            width = int(os.environ["COLUMNS"])
+        except (KeyError, ValueError):
+            width = 0
+        try:
+            width = width or os.get_terminal_size(1).columns
+        except OSError:
+            width = 80
+        super().__init__(prog, width=max(width - 2, 40))
 
 
 class Parser(ArgumentParser):
@@ -30,7 +46,7 @@ def command_parser(command: str, summary: str) -> Parser:
     made = Parser(
         prog=f"greenroom {command}",
         description=f"{summary[0].upper()}{summary[1:]}.",
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
     _common(made)
@@ -46,7 +62,7 @@ def whole_parser() -> Parser:
     """Return the parser of all commands: for completion, which wants to know everything."""
     from greenroom.cli import grammar
 
-    made = Parser(prog="greenroom", allow_abbrev=False)
+    made = Parser(prog="greenroom", allow_abbrev=False, formatter_class=_Formatter)
     made.add_argument("-V", "--version", action="store_true", help="print greenroom's version")
     _common(made)
     commands: _SubParsersAction[Parser] = made.add_subparsers(dest="command")
