@@ -107,16 +107,34 @@ def _request(lock: UvLock, source: ProjectSource, where: str) -> tuple[Request, 
     for extra in extras:
         if extra not in known:
             raise UnknownExtra(extra, known=known, of=of, where=where)
-    groups_known = {group for root in (*roots, None) for group in lock.groups(root)}
-    groups = [normalize(group) for group in source.groups]
-    for group in groups:
-        if group not in groups_known:
-            raise UnknownGroup(group, known=groups_known, of=of, where=where)
+    groups, root_groups, notes = _groups(lock, source, roots, where)
+    return Request(roots=roots, extras=extras, groups=groups, root_groups=root_groups), notes
+
+
+def _groups(
+    lock: UvLock, source: ProjectSource, roots: tuple[str, ...], where: str
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the groups of the roots, those of a workspace root that is none of them, and notes.
+
+    A selected member has the root's groups only where they are asked for by name and it has none of
+    that name; default groups are the member's own.
+    """
+    own = {group for root in roots for group in lock.groups(root)}
+    above = {*lock.groups(lock.project), *lock.manifest.get("dependency-groups", {})}
+    asked = tuple(dict.fromkeys(normalize(group) for group in source.groups))
+    for group in asked:
+        if group not in own | above:
+            of = f"{source.package or lock.project or 'the workspace'} in {lock.path}"
+            raise UnknownGroup(group, known=own | above, of=of, where=where)
+    default: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     if source.default_groups:
         pyproject, notes = _pyproject(lock, source.package)
-        groups.extend(settings.default_groups(pyproject, sorted(groups_known)))
-    return Request(roots=roots, extras=extras, groups=tuple(dict.fromkeys(groups))), notes
+        default = settings.default_groups(pyproject, sorted(own if source.package else own | above))
+    groups = tuple(dict.fromkeys((*asked, *default)))
+    if source.package is None:
+        return groups, groups, notes
+    return groups, tuple(group for group in asked if group not in own), notes
 
 
 def _roots(lock: UvLock, source: ProjectSource, where: str) -> tuple[str, ...]:

@@ -84,11 +84,10 @@ class UvLock:
         return tuple(dict.fromkeys((*provided, *package.get("optional-dependencies", {}))))
 
     def groups(self, name: str | None) -> tuple[str, ...]:
-        """Return the dependency groups of a member, with those of a root without project."""
+        """Return the dependency groups that a member declares itself."""
         package = (self.package(name) if name else None) or {}
         declared = package.get("metadata", {}).get("requires-dev", {})
-        own = (*package.get("dev-dependencies", {}), *declared)
-        return tuple(dict.fromkeys((*own, *self.manifest.get("dependency-groups", {}))))
+        return tuple(dict.fromkeys((*package.get("dev-dependencies", {}), *declared)))
 
     def find(self, dependency: Table) -> int:
         """Return the position of the package that a dependency's entry means.

@@ -31,6 +31,9 @@ class Request:
     roots: tuple[str, ...]
     extras: tuple[str, ...]
     groups: tuple[str, ...]
+    """Groups of the roots themselves."""
+    root_groups: tuple[str, ...] = ()
+    """Groups that count where the workspace's root declares them, itself not being a root here."""
 
 
 class Clash(Exception):
@@ -93,11 +96,19 @@ class _Traversal:
     def first(self) -> Iterator[tuple[str, Iterable[str]]]:
         """Yield the roots and their groups' dependencies with their extras; no marker is looked at."""
         for root in self.roots:
-            package = self.lock.packages[root]
-            yield package["name"], self._extras_of(package)
+            yield self.lock.packages[root]["name"], self._extras_of(self.lock.packages[root])
+        yield from ((one["name"], one.get("extra", ())) for one in self._grouped())
+
+    def _grouped(self) -> Iterator[Table]:
+        """Yield the dependencies of the groups: the roots' own, then those of the workspace's project."""
+        wanted = [(self.lock.packages[root], self.request.groups) for root in self.roots]
+        project = self.lock.package(self.lock.project) if self.lock.project else None
+        if project is not None and self.lock.project not in self.request.roots:
+            wanted.append((project, self.request.root_groups))
+        for package, groups in wanted:
             for group, dependencies in package.get("dev-dependencies", {}).items():
-                if group in self.request.groups:
-                    yield from ((one["name"], one.get("extra", ())) for one in dependencies)
+                if group in groups:
+                    yield from dependencies
 
     def start(self) -> tuple[deque[Step], set[Step], list[int]]:
         """Return the first steps, what was seen, and the packages that are in already."""
@@ -108,14 +119,11 @@ class _Traversal:
             package = self.lock.packages[root]
             queue.append((root, None))
             queue.extend((root, extra) for extra in self._extras_of(package))
-            for group, dependencies in package.get("dev-dependencies", {}).items():
-                if group not in self.request.groups:
-                    continue
-                for dependency in dependencies:
-                    if self._holds(dependency):
-                        at = self.lock.find(dependency)
-                        packages.append(at)
-                        self._follow(queue, seen, at, dependency.get("extra", ()))
+        for dependency in self._grouped():
+            if self._holds(dependency):
+                at = self.lock.find(dependency)
+                packages.append(at)
+                self._follow(queue, seen, at, dependency.get("extra", ()))
         for dependency in self._manifest():
             at = self._by_markers(dependency["name"])
             packages.append(at)
@@ -127,7 +135,7 @@ class _Traversal:
         manifest = self.lock.manifest
         tables = list(manifest.get("requirements", ()))
         for group, dependencies in manifest.get("dependency-groups", {}).items():
-            if group in self.request.groups:
+            if group in self.request.root_groups:
                 tables.extend(dependencies)
         yield from (table for table in tables if self.target.holds(table.get("marker")))
 

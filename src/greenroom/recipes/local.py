@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from greenroom.components import Pairs
 
-__all__ = ["changes", "metadata_digest", "metadata_files", "tree_digest", "tree_files"]
+__all__ = ["changes", "file_digest", "metadata_digest", "metadata_files", "tree_digest", "tree_files"]
 
 _SKIPPED = frozenset(
     {
@@ -76,6 +76,14 @@ def tree_files(directory: str) -> tuple[str, ...]:
             folders.add(folder)
             folder = os.path.dirname(folder)
     return (*sorted(folders), *files)
+
+
+def file_digest(path: str) -> str:
+    """Return the sha256 (hexadecimal) of a file; an absent one gives the empty text."""
+    try:
+        return _content(os.path.realpath(path))[1:].hex()
+    except OSError:
+        return ""
 
 
 def metadata_digest(directory: str) -> str:

@@ -132,9 +132,12 @@ class _Choice:
         return ALL not in refused and one.name not in refused
 
     def _sha256(self, one: Locked, file: File) -> str:
-        if file.sha256 is None:
+        if file.sha256 is not None:
+            return file.sha256
+        found = local.file_digest(file.location) if os.path.isabs(file.location) else ""
+        if not found:  # a folder of wheels has no hashes, but there the file itself can be read
             raise MissingHash(one.name, one.version, file=file.name, where=str(self.spec.origin))
-        return file.sha256
+        return found
 
     def _nothing(self, one: Locked, wheels: tuple[File, ...], why: str = "") -> NoMatchingFile:
         python = self.interpreter
@@ -172,6 +175,9 @@ def _supply(spec: EnvironmentSpec, selection: Selection, chosen: list[_Chosen]) 
     names: list[str] = []
     absent: dict[bool, list[str]] = {True: [], False: []}
     for one in chosen:
+        file = one.origins.file
+        if file is not None and file.sha256 is None:
+            files.append(file.location)
         place, name = one.place, one.distribution.name
         if place is None:
             continue
