@@ -13,11 +13,12 @@ __all__ = ["cause", "disk_is_full", "fetched_what_is_not_pinned", "missing_from_
 LONGEST = 700
 """Characters of a cause: the whole stands in the log."""
 
-_HEAD = re.compile("^\\s*(?:error:|fatal:|\N{MULTIPLICATION SIGN})\\s*(.*)$")
+_HEAD = re.compile("^\\s*(?:error:|\N{MULTIPLICATION SIGN})\\s*(.*)$")
+_GIT = re.compile(r"^fatal: (.*)$")
 _LINK = re.compile(r"^\s*(?:cause:|Caused by:|[├╰]─▶|│)\s?(.*)$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\(os error (?:28|122)\)")
-_OFFLINE = re.compile(r"network was disabled|not found in the cache|network connectivity is disabled")
+_OFFLINE = re.compile(r"network (?:was|connectivity is) disabled|not found in the cache", re.IGNORECASE)
 _HASH = re.compile(r"[Hh]ash mismatch")
 _BACKEND = "The build backend returned an error"
 
@@ -33,6 +34,9 @@ def cause(tail: Sequence[str]) -> str:
     lines = [_COLOUR.sub("", line).rstrip() for line in tail]
     start = next((n for n in range(len(lines) - 1, -1, -1) if _HEAD.match(lines[n])), None)
     if start is None:
+        fatal = next((found for line in lines if (found := _GIT.match(line))), None)
+        if fatal is not None:  # git's first word is the reason, its last ones are advice
+            return _shortened(fatal.group(1))
         return _shortened(_last(lines) or "it ended without a word")
     parts, inner = _chain(lines[start:])
     if any(_BACKEND in part for part in parts):

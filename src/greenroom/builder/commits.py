@@ -38,6 +38,7 @@ def check_out(place: Workplace, commit: Commit, target: str, variables: Mapping[
     if place.run.offline and not _is_local(commit.url):
         todo = "run it once without --offline"
         raise place.failing(f"{commit.url} at {commit.commit[:12]} was never built here", NotCached, todo)
+    place.enter("download", f"{commit.url} at {commit.commit[:12]}")
     program = shutil.which("git", path=variables.get("PATH"))
     if program is None:
         raise place.failing("no git on PATH, and a source is a git repository", FetchFailed, "install git")

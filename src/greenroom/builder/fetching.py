@@ -99,7 +99,7 @@ class Fetcher:
         failed: _Passing | None = None
         for attempt in range(ATTEMPTS):
             # The waiting ends at once when the run is stopped; it synchronizes with nothing.
-            if attempt and self._stopped.wait(0.5 * 2**attempt):
+            if attempt and self._stopped.wait(0.3 * 2**attempt):
                 break
             failed = self._attempt(bare(url), target, known, shown, failing)
             if failed is None:
