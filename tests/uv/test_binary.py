@@ -26,7 +26,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_the_one_beside_the_interpreter_comes_first(tmp_path: Path) -> None:
-    other = _program(tmp_path / "path/uv", "exit 1")
+    _program(tmp_path / "path/uv", "exit 1")
     assert binary.find({"PATH": str(tmp_path / "path")}) == script("uv")
 
 

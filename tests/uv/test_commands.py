@@ -486,12 +486,8 @@ def test_credentials_of_a_users_index_work_and_stay_out_of_the_command_line(
     index.add_wheel("alpha", "1.0")
     index.require_login("bob", "S3CRETPW")
     del bench.environ["UV_DEFAULT_INDEX"]
-    write_files(
-        tmp_path,
-        {
-            "home/.config/uv/uv.toml": f'[[index]]\ndefault = true\nurl = "{index.url_with("bob", "S3CRETPW")}"'
-        },
-    )
+    url = index.url_with("bob", "S3CRETPW")
+    write_files(tmp_path, {"home/.config/uv/uv.toml": f'[[index]]\nurl = "{url}"\ndefault = true\n'})
     bench.configure()
     environment = bench.environment()
     lock = bench.lock("alpha")

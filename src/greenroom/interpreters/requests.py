@@ -23,6 +23,7 @@ _VARIANT = re.compile(
     r"(?:(pypy|graalpy|cpython)\s*@?\s*)?(\d{1,9}(?:\.\d{1,9}){0,2}(?:(?:a|b|rc)\d{1,9})?)?(t|\+freethreaded)?",
     re.IGNORECASE | re.ASCII,
 )
+_TOO_LONG = re.compile(r"\d{10}", re.ASCII)
 _CPYTHON = re.compile(r"cpython\s*@?\s*", re.IGNORECASE)
 
 
@@ -71,12 +72,16 @@ def admits(request: str, version: str) -> bool:
 
 
 def _specifiers(text: str) -> SpecifierSet | None:
+    """Return a specifier set; None when the text is none, or has a number that int() refuses."""
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - not for plain versions
 
-    try:
-        return SpecifierSet(text)
-    except ValueError:  # no specifiers, or a number beyond what int() takes
+    if _TOO_LONG.search(text):
         return None
+    try:
+        found = SpecifierSet(text)
+    except ValueError:
+        return None
+    return found if len(found) else None
 
 
 def choose(request: str | None, driver: str) -> str | None:
@@ -93,7 +98,7 @@ def choose(request: str | None, driver: str) -> str | None:
 
 def is_path(request: str) -> bool:
     """Tell whether a request names an interpreter's path rather than a version."""
-    return request.startswith("~") or "/" in request
+    return "/" in request
 
 
 def names_cpython(request: str) -> bool:
