@@ -18,6 +18,7 @@ from greenroom.builder.workplace import Workplace
 from greenroom.errors import GreenroomError, ProofFailed, ProofRejected, StoreFailed
 from greenroom.store import commit, layout, locking, moving, records
 from greenroom.store.model import State
+from greenroom.uv import commands, settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,6 +108,7 @@ def _realize(place: Workplace, began: float) -> Committed:
             raise _rejected(place, error) from error
         place.log.write(f"{error}; fetching anew: {', '.join(at_fault)}")
         findings = error.findings
+    _forget(place, at_fault)
     try:
         committed = _attempt(place, began, refresh=at_fault, before=findings)
     except ProofFailed as error:
@@ -114,6 +116,12 @@ def _realize(place: Workplace, began: float) -> Committed:
     if not committed.record.faults:
         place.note(f"uv's cache was damaged; fetched anew: {', '.join(at_fault)}")
     return committed
+
+
+def _forget(place: Workplace, names: tuple[str, ...]) -> None:
+    """Take distributions out of uv's cache: refreshing keeps what an index calls immutable."""
+    config = place.write("uv.toml", settings.config_text(place.run.transport))
+    place.uv(commands.cache_clean(names, config=config), variables=settings.variables(place.run.environ))
 
 
 def _attempt(
@@ -144,6 +152,7 @@ def _attempt(
         before=before,
         # What a record names may be in use, and is exchanged; anything else there is a leftover.
         replace=job.replaces is not None or layout.state(run.store, job.key)[0] == State.DAMAGED,
+        force=job.force,
         on_phase=place.enter,
         on_moved=lambda path: run_post_install(place, path),
     )

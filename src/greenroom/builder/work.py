@@ -28,6 +28,8 @@ class Job:
     replaces: float | None = None
     """``built_at`` of the ready environment that is to be built anew: it was found damaged, or the
     metadata of its editables changed. None: what is ready is left as it is."""
+    force: bool = False
+    """Replace it even while something runs from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

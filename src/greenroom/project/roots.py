@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from greenroom.store import roots
+from greenroom.store import alias, roots
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from greenroom.project.model import Plan, Setting
     from greenroom.store.layout import Store
+    from greenroom.store.roots import Root
 
 __all__ = ["last", "leave"]
 
 
 def leave(plan: Plan, store: Store) -> tuple[str, ...]:
-    """Register which environments a declaration uses, so that collection keeps them.
+    """Register which environments a declaration uses, and write the aliases that it asks for.
 
     A component whose environment is not ready keeps the one it had: whoever takes the change back
     finds it, and «what changed» can be told.
 
+    :param plan: of all components, with the states that a sync left.
     :returns: the files that this leaves, for the snapshot: a missing one is written again.
+    :raises AliasRefused: something else stands where an alias is to go.
+    :raises StoreFailed: the operating system refuses.
     """
     declaration = plan.setting.declaration
-    now = {name: found.key for found in plan.environments for name in found.components}
-    ready = {name for found in plan.environments if found.state == State.READY for name in found.components}
     before = roots.find(store, declaration.file)
-    kept = dict(before.components) if before is not None else {}
-    declared = {component.name for component in declaration.components if component.spec is not None}
-    used = {
-        name: now[name] if name in ready else kept.get(name, now.get(name))
-        for name in sorted(declared)
-        if name in now or name in kept
-    }
-    components = {name: key for name, key in used.items() if key is not None}
-    roots.register(store, declaration.file, {*components.values(), *now.values()}, components)
-    left = roots.find(store, declaration.file)
-    return () if left is None else (left.file,)
+    components = _used(plan, before)
+    wanted = {found.key for found in plan.environments}
+    roots.register(store, declaration.file, {*components.values(), *wanted}, components)
+    now = roots.find(store, declaration.file)
+    left = () if now is None else (now.file,)
+    return (*left, *_aliases(plan, store, before))
 
 
 def last(setting: Setting, name: str) -> str | None:
@@ -47,3 +46,40 @@ def last(setting: Setting, name: str) -> str | None:
         if key is not None:
             return key
     return None
+
+
+def _used(plan: Plan, before: Root | None) -> dict[str, str]:
+    """Return component -> the key that it has, or had when it was last ready."""
+    kept = dict(before.components) if before is not None else {}
+    declared = {found.name for found in plan.setting.declaration.components if found.spec is not None}
+    used = {name: key for name, key in kept.items() if name in declared}
+    for found in plan.environments:
+        for name in found.components:
+            if found.state == State.READY or name not in used:
+                used[name] = found.key
+    return used
+
+
+def _aliases(plan: Plan, store: Store, before: Root | None) -> tuple[str, ...]:
+    directory = plan.setting.declaration.store.aliases
+    if directory is None:
+        return ()
+    left = []
+    launches = {found.name: found.launch for found in plan.setting.declaration.components}
+    for name, path in _ready(plan).items():
+        written = alias.write(directory, name, path, launches[name].variables)
+        roots.register(store, written, [path.rpartition("/")[2]])
+        left.append(f"{written}/bin/python")
+    gone = {name for name, _ in before.components} - launches.keys() if before is not None else set()
+    for name in gone:
+        alias.remove(f"{directory}/{alias.escaped(name)}")
+    return tuple(left)
+
+
+def _ready(plan: Plan) -> Mapping[str, str]:
+    return {
+        name: found.store.environment(found.key)
+        for found in plan.environments
+        if found.state == State.READY
+        for name in found.components
+    }
