@@ -112,7 +112,7 @@ def declared(
     return demands
 
 
-def locked(tables: Iterable[Table], root: str) -> Demands:
+def locked(tables: Iterable[Table], context: Context) -> Demands:
     """Return what a lock says that was demanded when it was made.
 
     :raises ValueError: an entry holds something that is no marker or specifier.
@@ -123,7 +123,7 @@ def locked(tables: Iterable[Table], root: str) -> Demands:
             name=table["name"],
             extras=tuple(sorted(table.get("extras", ()))),
             specifier=_specifier(table.get("specifier", "")),
-            source=_locked_source(table, root),
+            source=_locked_source(table, context),
             conflict=_conflict(table.get("conflict")),
         )
         _add(demands, demand, equivalence.tree_of(table.get("marker")))
@@ -205,9 +205,10 @@ def _source(name: str, source: Table, context: Context, place: str) -> tuple[tup
     if "url" in source:
         return ("url", credentials.strip(str(source["url"])), str(source.get("subdirectory", ""))), False
     if "path" in source:
-        return ("local", _path(str(source["path"]), place)), False
+        return _local(_path(str(source["path"]), place), editable=bool(source.get("editable"))), False
     if source.get("workspace"):
-        return ("local", os.path.realpath(context.members.get(name, os.path.join(context.root, name)))), False
+        member = os.path.realpath(context.members.get(name, os.path.join(context.root, name)))
+        return _local(member, editable=source.get("editable") is not False), False
     return (), True
 
 
@@ -221,15 +222,15 @@ def _direct(url: str, context: Context) -> tuple[str, ...]:
             place, reference = plain[4:], ""
         return _git(place, "rev" if reference else "", reference, subdirectory)
     if plain.startswith("file:"):
-        return ("local", os.path.realpath(unquote(urlsplit(plain).path)))
+        return _local(os.path.realpath(unquote(urlsplit(plain).path)), editable=False)
     if "://" in plain:
         return ("url", credentials.strip(plain), subdirectory)
-    return ("local", _path(plain, context.directory))
+    return _local(_path(plain, context.directory), editable=False)
 
 
-def _locked_source(table: Table, root: str) -> tuple[str, ...]:
+def _locked_source(table: Table, context: Context) -> tuple[str, ...]:
     if "index" in table:
-        return ("index", _index(table["index"], root))
+        return ("index", _index(table["index"], context.root))
     if "git" in table:
         plain, _, query = table["git"].partition("?")
         said = parse_qs(query)
@@ -241,8 +242,15 @@ def _locked_source(table: Table, root: str) -> tuple[str, ...]:
         return ("url", credentials.strip(plain), subdirectory)
     for kind in ("editable", "virtual", "directory", "path"):
         if kind in table:
-            return ("local", _path(table[kind], root))
+            place = _path(table[kind], context.root)
+            members = map(os.path.realpath, context.members.values())
+            editable = kind == "editable" or (kind == "virtual" and place in members)
+            return _local(place, editable=editable)
     return ()
+
+
+def _local(place: str, *, editable: bool) -> tuple[str, ...]:
+    return ("local", place, "editable" if editable else "")
 
 
 def _git(url: str, kind: str, reference: str, subdirectory: str) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ class _Comparison:
             for extra, lines in extras.items():
                 for demand, marker in lowering.declared(lines, context, extra=extra).items():
                     now[demand] = equivalence.disjunction(now[demand], marker) if demand in now else marker
-            self._demands("", lowering.locked(metadata.get("requires-dist", ()), self.lock.root), now)
+            self._demands("", lowering.locked(metadata.get("requires-dist", ()), context), now)
             if "provides-extras" in metadata or not extras:
                 self._names("extra", set(metadata.get("provides-extras", ())), set(extras))
         groups = lowering.groups_of(pyproject)
@@ -131,7 +131,7 @@ class _Comparison:
         self._names("group", set(then), set(groups))
         for group in sorted(groups.keys() & then.keys()):
             now = lowering.declared(groups[group], context, group=group)
-            self._demands(f"group {group}: ", lowering.locked(then[group], self.lock.root), now)
+            self._demands(f"group {group}: ", lowering.locked(then[group], context), now)
 
     def _workspace(self, root: Table, known: dict[str, Table], context: Context) -> None:
         """Compare what belongs to the whole workspace."""
@@ -144,7 +144,7 @@ class _Comparison:
         ):
             lines = uv.get(listed, ())
             if all(isinstance(line, str) for line in lines):
-                then = lowering.locked(stored.get(key, ()), self.lock.root)
+                then = lowering.locked(stored.get(key, ()), context)
                 self._demands(f"{listed}: ", then, lowering.declared(lines, context))
         excluded = {normalize(str(name)) for name in uv.get("exclude-dependencies", ())}
         self._names("excluded package", set(stored.get("excludes", ())), excluded)
@@ -159,7 +159,7 @@ class _Comparison:
         self._names("group", set(then), {name for name, lines in groups.items() if lines})
         for group in sorted(groups.keys() & then.keys()):
             now = lowering.declared(groups[group], context, group=group)
-            self._demands(f"group {group}: ", lowering.locked(then[group], self.lock.root), now)
+            self._demands(f"group {group}: ", lowering.locked(then[group], context), now)
 
     def _demands(self, where: str, then: Demands, now: Demands) -> None:
         python = self.lock.requires_python
