@@ -344,30 +344,6 @@ def test_the_cache_is_where_the_caller_says(bench: Bench, uv_cache: Path) -> Non
     assert bench.run(commands.cache_dir(config=bench.config)).tail == (str(uv_cache),)
 
 
-def test_a_project_is_exported_as_uv_locks_it(bench: Bench, index: Index, tmp_path: Path) -> None:
-    index.add_wheel("alpha", "1.0")
-    index.add_wheel("beta", "1.0")
-    project = write_files(
-        tmp_path / "project",
-        {
-            "pyproject.toml": (
-                '[project]\nname = "p"\nversion = "0"\nrequires-python = ">=3.11"\n'
-                '[project.optional-dependencies]\na = ["alpha"]\n[dependency-groups]\ndev = ["beta"]\n'
-            )
-        },
-    )
-    bench.run(("lock", "--project", str(project), "--python", PYTHON.path))
-    out = bench.folder / "pylock.export.toml"
-    arguments = {"python": PYTHON.path, "extras": ["a"], "default_groups": False}
-    bench.run(commands.export(str(project), str(out), **arguments))  # type: ignore[arg-type]  # three of three kinds
-    assert set(_versions_or_names(out)) >= {"alpha"}
-    assert "beta" not in _versions_or_names(out)
-
-
-def _versions_or_names(lock: Path) -> tuple[str, ...]:
-    return tuple(package["name"] for package in tomllib.loads(lock.read_text())["packages"])
-
-
 # --- what surrounds a call decides nothing ---
 
 VARIABLES = (

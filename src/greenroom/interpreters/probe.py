@@ -14,6 +14,8 @@ import platform
 import sys
 import sysconfig
 
+__all__ = ["base", "home_in", "libc", "magic", "main", "markers"]
+
 
 def main() -> None:
     """Print everything that greenroom wants to know."""

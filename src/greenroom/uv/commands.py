@@ -19,7 +19,6 @@ __all__ = [
     "build_wheel",
     "cache_clean",
     "cache_dir",
-    "export",
     "pip_compile",
     "pip_install",
     "pip_install_late",
@@ -238,34 +237,6 @@ def python_find(request: str) -> Arguments:
 def python_install(request: str, *, config: str) -> Arguments:
     """Download an interpreter that satisfies a request."""
     return ("python", "install", "--no-bin", "--config-file", config, "--no-progress", request)
-
-
-def export(  # noqa: PLR0913 - one flag each
-    directory: str,
-    out: str,
-    *,
-    python: str,
-    extras: Iterable[str] = (),
-    groups: Iterable[str] = (),
-    default_groups: bool = True,
-    package: str | None = None,
-) -> Arguments:
-    """Write a uv project's locked set as ``pylock.toml``: the reference that tests compare with."""
-    return (
-        "export",
-        "--frozen",
-        *("--format", "pylock.toml"),
-        *("--output-file", out),
-        *("--project", directory),
-        *("--python", python),
-        "--no-python-downloads",
-        "--no-header",
-        "--quiet",
-        *(("--package", package) if package else ()),
-        *_each("--extra", extras),
-        *_each("--group", groups),
-        *(() if default_groups else ("--no-default-groups",)),
-    )
 
 
 def cache_dir(*, config: str) -> Arguments:
