@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,7 +54,7 @@ def test_no_text_breaks_it(text: str) -> None:
 
 
 def test_markers_and_tags_are_those_of_the_version_on_this_platform() -> None:
-    here = discovery.driver(None, {})
+    here = discovery.driver(None, os.environ)
     there = assumed.interpreter("3.13.14", here)
     markers = dict(there.markers)
     assert (markers["python_version"], markers["python_full_version"]) == ("3.13", "3.13.14")

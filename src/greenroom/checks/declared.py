@@ -16,30 +16,42 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-_NAMED = {
-    "environments": ("environment", "no component names it"),
-    "indexes": ("index", "nothing asks for it"),
-}
-"""Table of the declaration -> the key that names its entries, and what it means when none does."""
-
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Yield the environments, indexes and stages that nothing uses."""
-    yield from _tables(facts)
+    yield from _environments(facts)
+    yield from _indexes(facts)
     for stage in facts.declaration.stages:
         yield from _stage(facts, stage)
 
 
-def _tables(facts: Facts) -> Iterator[Finding]:
+def _environments(facts: Facts) -> Iterator[Finding]:
+    """Yield shared environments that no component names."""
     try:
         raw = actor_environments.load(facts.declaration.file)
+        declared = raw.section("environments")
     except actor_environments.Fault:  # it was read a moment ago: somebody is writing it
         return
-    for table, (key, meaning) in _NAMED.items():
-        used = {name for section, value in raw.table.items() for name in _values(value, key)} - {None}
-        for name in raw.section(table):
-            if name not in used:
-                yield _unused(f"{raw.file}:{raw.line(name)}", f"[{table}.{name}] is not used: {meaning}")
+    named = {name for value in raw.table.values() for name in _values(value, "environment")}
+    for name in declared:
+        if name not in named:
+            where = f"{raw.file}:{raw.line(f'environments.{name}')} [environments.{name}]"
+            yield _unused(where, f"no component names the environment {name}")
+
+
+def _indexes(facts: Facts) -> Iterator[Finding]:
+    """Yield declared indexes that no environment uses."""
+    used = {index.name for wanted in facts.wanted for index in wanted.spec.options.indexes}
+    try:
+        declared = actor_environments.load(facts.declaration.file).table.get("index")
+    except actor_environments.Fault:
+        return
+    for table in declared if isinstance(declared, list) else ():
+        name = table.get("name") if isinstance(table, dict) else None
+        if isinstance(name, str) and name not in used:
+            yield _unused(
+                f"{facts.declaration.file} [[index]] {name}", f"no environment uses the index {name}"
+            )
 
 
 def _values(value: object, key: str) -> Iterator[str]:

@@ -260,9 +260,17 @@ class _Explorer:
         return found
 
     def _assume(self, request: str | None) -> Interpreter | None:
-        like = self._driver or discovery.driver(None, {})
-        wanted = request or like.version
+        like = self._driver or self._own()
+        wanted = request or (like.version if like else "")
         if wanted not in self._assumed:
             version = assumed.version_for(wanted)
-            self._assumed[wanted] = assumed.interpreter(version, like) if version else None
+            self._assumed[wanted] = assumed.interpreter(version, like) if version and like else None
         return self._assumed[wanted]
+
+    def _own(self) -> Interpreter | None:
+        """Return greenroom's own interpreter where the driver that is named is none."""
+        environ = {name: value for name, value in self._environ.items() if name != "GREENROOM_DRIVER"}
+        try:
+            return discovery.driver(None, environ)
+        except GreenroomError:  # then nothing can be said about platforms
+            return None

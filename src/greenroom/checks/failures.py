@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from greenroom.checks.model import Finding
     from greenroom.errors import GreenroomError
 
-__all__ = ["check"]
+__all__ = ["check", "name_of"]
 
 _NAMES: dict[type[GreenroomError], str] = {
     errors.UnknownExtra: "extras",
@@ -41,13 +41,14 @@ _NAMES: dict[type[GreenroomError], str] = {
 def check(facts: Facts) -> Iterator[Finding]:
     """Yield every error on the way from the declaration to the recipes."""
     for error in facts.errors:
-        yield from from_error(_name(error), error)
+        yield from from_error(name_of(error), error)
     for wanted in facts.wanted:
         for error in wanted.errors:
-            yield from from_error(_name(error), error, wanted.names, severity=_severity(error))
+            yield from from_error(name_of(error), error, wanted.names, severity=_severity(error))
 
 
-def _name(error: GreenroomError) -> str:
+def name_of(error: GreenroomError) -> str:
+    """Return the name of the check that an error belongs to."""
     return next((name for kind, name in _NAMES.items() if isinstance(error, kind)), "sources")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from greenroom.checks.model import Finding, Severity
+from greenroom.checks.failures import name_of
+from greenroom.checks.model import Finding, Severity, from_error
 from greenroom.errors import GreenroomError, SecretInSource
 from greenroom.locks import credentials
 from greenroom.locks import reading as locks
@@ -34,7 +35,9 @@ def _files(facts: Facts) -> Iterator[Finding]:
     for wanted in facts.wanted:
         try:
             files = locks.inputs(wanted.spec, facts.declaration.root, facts.environ)
-        except GreenroomError:  # said where the source is read
+        except GreenroomError as error:
+            # A source that has no lock yet was not read so far.
+            yield from from_error(name_of(error), error, wanted.names)
             files = ()
         for file in files:
             users.setdefault(file, []).extend(wanted.names)
@@ -48,15 +51,7 @@ def _files(facts: Facts) -> Iterator[Finding]:
     for file, names in users.items():
         line = _line(file)
         if line is not None and f"{file}:{line}" not in said:
-            error = SecretInSource(file, line)
-            yield Finding(
-                check="secrets",
-                severity=Severity.ERROR,
-                what=error.what,
-                where=error.where,
-                todo=error.todo,
-                components=tuple(dict.fromkeys(names)),
-            )
+            yield from from_error("secrets", SecretInSource(file, line), dict.fromkeys(names))
 
 
 def _line(file: str) -> int | None:
