@@ -15,7 +15,7 @@ from greenroom.builder.installing import Installer
 from greenroom.builder.logs import Log
 from greenroom.builder.work import Result
 from greenroom.builder.workplace import Workplace
-from greenroom.errors import GreenroomError, ProofFailed, ProofRejected, StoreFailed
+from greenroom.errors import BuildFailed, GreenroomError, ProofFailed, ProofRejected, StoreFailed
 from greenroom.store import commit, layout, locking, moving, records
 from greenroom.store.model import State
 from greenroom.uv import commands, settings
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build"]
 
-_ADVICE = "the package's wheel may be broken: report it to its authors, or pin another version"
+_BROKEN = "the package's wheel may be broken: report it to its authors, or pin another version"
+_DAMAGED = "uv's cache may be damaged: run it once without --offline"
 
 
 def build(run: Run, job: Job) -> Result:
@@ -104,34 +105,44 @@ def _realize(place: Workplace, began: float) -> Committed:
         return _attempt(place, began)
     except ProofFailed as error:
         at_fault = _fetched_anew(place, error)
-        if not at_fault:
+        if not at_fault or place.run.offline:
             raise _rejected(place, error) from error
         place.log.write(f"{error}; fetching anew: {', '.join(at_fault)}")
         findings = error.findings
-    _forget(place, at_fault)
     try:
-        committed = _attempt(place, began, refresh=at_fault, before=findings)
+        committed = _attempt(place, began, anew=at_fault, before=findings)
     except ProofFailed as error:
         raise _rejected(place, error) from error
-    if not committed.record.faults:
-        place.note(f"uv's cache was damaged; fetched anew: {', '.join(at_fault)}")
+    faulty = {fault.distribution for fault in committed.record.faults}
+    for name in sorted(faulty):
+        place.note(f"{name}: its own RECORD does not say what its wheel holds; this is no damage")
+    damaged = [name for name in at_fault if name not in faulty]
+    if damaged:
+        _heal(place, damaged)
     return committed
 
 
-def _forget(place: Workplace, names: tuple[str, ...]) -> None:
-    """Take distributions out of uv's cache: refreshing keeps what an index calls immutable."""
+def _heal(place: Workplace, names: list[str]) -> None:
+    """Take distributions out of uv's cache; a cache that other processes use is left as it is."""
+    listed = ", ".join(names)
     config = place.write("uv.toml", settings.config_text(place.run.transport))
-    place.uv(commands.cache_clean(names, config=config), variables=settings.variables(place.run.environ))
+    variables = settings.variables(place.run.environ, {"UV_LOCK_TIMEOUT": "1"})
+    try:
+        place.uv(commands.cache_clean(names, config=config), variables=variables)
+    except BuildFailed:
+        place.note(f"uv's cache is damaged: `uv cache clean {' '.join(names)}`; fetched anew: {listed}")
+    else:
+        place.note(f"uv's cache was damaged; fetched anew: {listed}")
 
 
 def _attempt(
-    place: Workplace, began: float, *, refresh: tuple[str, ...] = (), before: Sequence[Finding] = ()
+    place: Workplace, began: float, *, anew: tuple[str, ...] = (), before: Sequence[Finding] = ()
 ) -> Committed:
     run, job = place.run, place.job
     # A name of its own, which the proof looks for in what was installed.
     private = os.path.join(place.folder, os.path.basename(place.folder))
     shutil.rmtree(private, ignore_errors=True)
-    wheels = Installer(place, private, refresh=refresh).install()
+    wheels = Installer(place, private, anew=anew).install()
     about = commit.Build(
         key=job.key,
         recipe=job.recipe,
@@ -167,7 +178,8 @@ def _fetched_anew(place: Workplace, error: ProofFailed) -> tuple[str, ...]:
 def _rejected(place: Workplace, error: ProofFailed) -> GreenroomError:
     for finding in error.findings:
         place.log.write(f"  {finding.text()}")
-    return place.failing(error.what, ProofRejected, _ADVICE if error.distributions else None)
+    advice = _DAMAGED if place.run.offline else _BROKEN
+    return place.failing(error.what, ProofRejected, advice if error.distributions else None)
 
 
 def _tell_cost(place: Workplace, committed: Committed) -> None:

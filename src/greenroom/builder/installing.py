@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from greenroom.builder import privatelock, wheelrecords, wheels
+from greenroom.builder.fetching import sha256_of
 from greenroom.builder.privatelock import Chosen
 from greenroom.errors import LateMissing, SourceMissing
 from greenroom.recipes.model import Build, Editable, Late, Wheel
@@ -31,17 +32,20 @@ class Installer:
     local sources that are installed in place.
 
     :param environment: the private environment's directory; made by :meth:`install`.
-    :param refresh: distributions for which uv's cache is not trusted.
+    :param anew: distributions that uv's cache has damaged. They are fetched into a private cache:
+        uv's own ``--refresh`` asks the index whether the file changed, and when it did not, takes the
+        damaged files again.
     """
 
-    def __init__(self, place: Workplace, environment: str, *, refresh: tuple[str, ...] = ()) -> None:
+    def __init__(self, place: Workplace, environment: str, *, anew: tuple[str, ...] = ()) -> None:
         self._place = place
         self._environment = environment
-        self._refresh = refresh
+        self._anew = anew
         self._python = os.path.join(environment, "bin", "python")
         self._variables = settings.variables(place.run.environ)
         text = settings.config_text(place.run.transport, place.job.supply.indexes)
         self._config = place.write("uv.toml", text)
+        self._private = self._variables | {"UV_CACHE_DIR": os.path.join(place.folder, "cache")}
         self._locks = 0
         self._digests: dict[str, str] = {}
 
@@ -61,16 +65,16 @@ class Installer:
             variables=self._variables,
         )
         winners = {name: chosen for name, chosen in ready.items() if name in recipe.last}
-        self._sync(chosen for name, chosen in ready.items() if name not in winners)
+        self._fill(chosen for name, chosen in ready.items() if name not in winners)
         for distribution, origin in chained:
             record = wheels.obtain(self._place, distribution, origin, self._python)
             chosen = self._built(distribution, record)
             if distribution.name in recipe.last:
                 winners[distribution.name] = chosen
-            self._add(chosen)
+            self._add_one(chosen)
         for name in recipe.last:
             if name in winners:
-                self._add(winners[name], reinstall=True)
+                self._add_one(winners[name], reinstall=True)
         self._late(distribution for distribution, _ in pairs if isinstance(distribution.content, Late))
         self._editable(pairs)
         return tuple(sorted(self._digests.items()))
@@ -105,38 +109,46 @@ class Installer:
             sha256=record.sha256,
         )
 
-    def _sync(self, chosen: Iterable[Chosen]) -> None:
-        lock = self._place.write("pylock.toml", privatelock.text(chosen))
-        self._place.uv(
-            commands.pip_sync(
-                lock,
-                python=self._python,
-                config=self._config,
-                link_mode=self._place.job.supply.link_mode,
-                offline=self._place.run.offline,
-                refresh=self._refresh,
-            ),
-            variables=self._variables,
+    def _fill(self, chosen: Iterable[Chosen]) -> None:
+        """Install what comes first; anew what uv's cache has damaged."""
+        everything = list(chosen)
+        damaged = [item for item in everything if item.name in self._anew]
+        if damaged:
+            self._place.uv(self._synced(damaged), variables=self._private)
+            self._add([item for item in everything if item.name not in self._anew])
+        else:
+            self._place.uv(self._synced(everything), variables=self._variables)
+
+    def _synced(self, chosen: Iterable[Chosen]) -> tuple[str, ...]:
+        return commands.pip_sync(
+            self._place.write("pylock.toml", privatelock.text(chosen)),
+            python=self._python,
+            config=self._config,
+            link_mode=self._place.job.supply.link_mode,
+            offline=self._place.run.offline,
         )
 
-    def _add(self, chosen: Chosen, *, reinstall: bool = False) -> None:
-        """Install one more wheel; ``reinstall`` puts its files over another owner's."""
+    def _add(self, chosen: list[Chosen], *, reinstall: bool = False) -> None:
+        """Install further wheels; ``reinstall`` puts a wheel's files over another owner's."""
+        if not chosen:
+            return
         self._locks += 1
-        lock = self._place.write(f"pylock.more{self._locks}.toml", privatelock.text([chosen]))
-        self._place.enter("install", f"{chosen.name} {chosen.version}")
-        self._place.uv(
-            commands.pip_install(
-                (),
-                locks=(lock,),
-                python=self._python,
-                config=self._config,
-                link_mode=self._place.job.supply.link_mode,
-                offline=self._place.run.offline,
-                refresh=self._refresh,
-                reinstall=reinstall,
-            ),
-            variables=self._variables,
+        lock = self._place.write(f"pylock.more{self._locks}.toml", privatelock.text(chosen))
+        arguments = commands.pip_install(
+            (),
+            locks=(lock,),
+            python=self._python,
+            config=self._config,
+            link_mode=self._place.job.supply.link_mode,
+            offline=self._place.run.offline,
+            reinstall=reinstall,
         )
+        damaged = all(item.name in self._anew for item in chosen)
+        self._place.uv(arguments, variables=self._private if damaged else self._variables)
+
+    def _add_one(self, chosen: Chosen, *, reinstall: bool = False) -> None:
+        self._place.enter("install", f"{chosen.name} {chosen.version}")
+        self._add([chosen], reinstall=reinstall)
 
     def _late(self, distributions: Iterable[Distribution]) -> None:
         named = [f"{item.name}=={item.version}" for item in distributions]
@@ -157,6 +169,7 @@ class Installer:
             ),
             variables=self._variables,
         )
+        self._digests |= _digests_of(directory, named)
 
     def _editable(self, pairs: tuple[tuple[Distribution, Origins], ...]) -> None:
         """Install local sources in place: the last step, because only they need the sources."""
@@ -207,6 +220,23 @@ def _of_index(distribution: Distribution, wheel: Wheel, origin: Origins) -> Chos
         sha256=wheel.sha256,
         index=origin.index,
     )
+
+
+def _digests_of(directory: str, named: Iterable[str]) -> dict[str, str]:
+    """Return the digests of the wheels in a directory that have these names and versions."""
+    from packaging.utils import InvalidWheelFilename, parse_wheel_filename  # noqa: PLC0415 - heavy
+    from packaging.version import Version  # noqa: PLC0415 - heavy
+
+    wanted = {name: Version(version) for name, _, version in (entry.partition("==") for entry in named)}
+    found = {}
+    for file in os.listdir(directory):
+        try:
+            name, version, _, _ = parse_wheel_filename(file)
+        except InvalidWheelFilename:
+            continue
+        if wanted.get(name) == version:
+            found[str(name)] = sha256_of(os.path.join(directory, file))
+    return found
 
 
 def _in_order(chained: list[tuple[Distribution, Origins]]) -> Iterator[tuple[Distribution, Origins]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from greenroom.locks.model import Directory, File
     from greenroom.recipes.model import Build, Origins
 
-__all__ = ["bring"]
+__all__ = ["bring", "local_path"]
 
 
 def bring(place: Workplace, build: Build, origin: Origins, folder: str, variables: Mapping[str, str]) -> str:
