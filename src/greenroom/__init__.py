@@ -9,19 +9,26 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from greenroom.errors import GreenroomError as GreenroomError
-    from greenroom.project import Environment as Environment
-    from greenroom.project import Project as Project
-    from greenroom.project import load as load
+    from greenroom.errors import Problems as Problems
+    from greenroom.project.environment import Environment as Environment
+    from greenroom.project.facade import Project as Project
+    from greenroom.project.facade import load as load
+    from greenroom.project.model import Plan as Plan
+    from greenroom.project.model import SyncReport as SyncReport
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Environment": "greenroom.project",
+    "Environment": "greenroom.project.environment",
     "GreenroomError": "greenroom.errors",
-    "Project": "greenroom.project",
-    "load": "greenroom.project",
+    "Plan": "greenroom.project.model",
+    "Problems": "greenroom.errors",
+    "Project": "greenroom.project.facade",
+    "SyncReport": "greenroom.project.model",
+    "load": "greenroom.project.facade",
 }
-__all__ = ["Environment", "GreenroomError", "Project", "load"]  # noqa: F822 - resolved by __getattr__
+# Names that __getattr__ resolves; sorted, and the same as in the block for type checkers.
+__all__ = ["Environment", "GreenroomError", "Plan", "Problems", "Project", "SyncReport", "load"]
 
 
 def __getattr__(name: str) -> object:

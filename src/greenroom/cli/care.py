@@ -114,7 +114,7 @@ def run_gc(call: Call) -> Result:
         call.start,
         call.environ,
         keep_days=given.keep_days,
-        max_size=None if given.max_size is None else size(given.max_size),
+        max_size=None if given.max_size is None else _size(given.max_size),
         dry_run=given.dry_run,
     )
     stores = [
@@ -132,7 +132,7 @@ def run_gc(call: Call) -> Result:
     return Result("gc", {"dry_run": given.dry_run, "stores": stores})
 
 
-def size(text: str) -> int:
+def _size(text: str) -> int:
     """Return a number of bytes: ``200G``, ``1.5TB``, ``500000``.
 
     :raises UnknownOption: it is none.

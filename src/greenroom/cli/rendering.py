@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from greenroom.cli import terminal
+from greenroom.cli.style import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from greenroom.cli.result import Call, Result
@@ -67,34 +66,8 @@ def show_error(error: GreenroomError, command: str | None) -> None:
     _print_json({"schema": SCHEMA, "command": command, "error": data})
 
 
-class Style:
-    """How the words are to look: colours, and how much is told."""
-
-    __slots__ = ("colours", "quiet", "verbose")
-
-    def __init__(self, call: Call) -> None:
-        self.colours = terminal.coloured(sys.stdout, call.environ)
-        self.quiet = call.quiet
-        self.verbose = call.verbose
-
-    def paint(self, text: str, kind: str) -> str:
-        """Return ``text`` in the colour of a kind."""
-        return terminal.paint(text, kind, on=self.colours)
-
-    def table(self, rows: list[list[str]], kinds: Mapping[str, str] | None = None) -> str:
-        """Return rows with aligned columns; a first cell that is a kind gets its colour."""
-        known = kinds if kinds is not None else {}
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
-        lines = []
-        for row in rows:
-            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-            cells[0] = self.paint(cells[0], known.get(row[0], row[0]))
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join(lines)
-
-
 def _print_json(data: dict[str, Any]) -> None:
     import json
 
-    indent = 2 if sys.stdout.isatty() and not os.environ.get("GREENROOM_JSON_COMPACT") else None
+    indent = 2 if sys.stdout.isatty() else None
     terminal.write(json.dumps(data, indent=indent) + "\n")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from greenroom.cli.rendering import Style
+    from greenroom.cli.style import Style
 
 __all__ = ["show_diff", "show_log", "show_why"]
 
