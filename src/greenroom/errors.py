@@ -21,6 +21,96 @@ if TYPE_CHECKING:
 
     from greenroom.store.model import Clash, Finding
 
+__all__ = [
+    "AliasRefused",
+    "AmbiguousLock",
+    "AmbiguousName",
+    "BuildFailed",
+    "BuildNeedsRuntime",
+    "BuildOrderLoop",
+    "ClashError",
+    "CommandMissing",
+    "CommandNotFound",
+    "CommandNotStarted",
+    "CompileFailed",
+    "ConflictingKeys",
+    "CopyRefused",
+    "DeclarationError",
+    "DeclarationExists",
+    "DeclarationNotFound",
+    "DeclarationNotWritten",
+    "DirectoryVanished",
+    "DiskFull",
+    "DuplicateName",
+    "EnvFileInvalid",
+    "EnvironmentDamaged",
+    "EnvironmentGone",
+    "EnvironmentInUse",
+    "EnvironmentMissing",
+    "ExtrasConflict",
+    "FailedError",
+    "FetchFailed",
+    "GreenroomError",
+    "GroupEnded",
+    "HashMismatch",
+    "InterruptedRunError",
+    "LateMissing",
+    "LockBusy",
+    "LockMissing",
+    "LockNeedsPython",
+    "LockOutdated",
+    "LockTooNew",
+    "LockUnreadable",
+    "LockingFailed",
+    "LocksUnsupported",
+    "LogMissing",
+    "MissingHash",
+    "NoEnvironment",
+    "NoMatchingFile",
+    "NoStoreWritable",
+    "NotALockName",
+    "NotCached",
+    "NotLiteral",
+    "NotReadyError",
+    "PlatformNotLocked",
+    "Problems",
+    "ProgramNotStarted",
+    "ProofFailed",
+    "ProofRejected",
+    "PythonBroken",
+    "PythonNotFound",
+    "PythonTooOld",
+    "RecordUnreadable",
+    "RefusedValue",
+    "RequirementsUnreadable",
+    "SecretInDeclaration",
+    "SecretInSource",
+    "ServerDirectoryInvalid",
+    "SettingsUnreadable",
+    "SourceChanged",
+    "SourceMissing",
+    "StaleLock",
+    "StoreFailed",
+    "StorePathRefused",
+    "UnknownComponent",
+    "UnknownExtra",
+    "UnknownGroup",
+    "UnknownKey",
+    "UnknownMember",
+    "UnknownName",
+    "UnknownOption",
+    "UnreadableDeclaration",
+    "UseError",
+    "UvBroken",
+    "UvKilled",
+    "UvMissing",
+    "UvTooOld",
+    "WrongType",
+    "WrongWheel",
+    "nearest",
+    "use_one_of",
+]
+
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known spelling nearest to ``name``, or None when none is near."""
@@ -285,7 +375,9 @@ class ProgramNotStarted(FailedError):
 class PythonNotFound(UseError):
     """No interpreter here satisfies a request."""
 
-    def __init__(self, request: str, *, origin: str | None, looked: Iterable[str], todo: str | None = None) -> None:
+    def __init__(
+        self, request: str, *, origin: str | None, looked: Iterable[str], todo: str | None = None
+    ) -> None:
         self.request, self.looked = request, tuple(looked)
         seen = f"; looked at {', '.join(self.looked)}" if self.looked else ""
         super().__init__(
@@ -312,6 +404,7 @@ class PythonTooOld(UseError):
             f"the interpreter {path} is Python {version}, at least {minimum} is needed",
             todo="request or name a newer interpreter",
         )
+
 
 # locks and recipes
 
@@ -532,6 +625,7 @@ class BuildNeedsRuntime(UseError):
             todo=f"add {requirement} to the environment, or take match-runtime away",
         )
 
+
 # store
 
 
@@ -615,7 +709,9 @@ class EnvironmentGone(NotReadyError):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__("the environment was removed or is being replaced", where=path, todo="greenroom sync")
+        super().__init__(
+            "the environment was removed or is being replaced", where=path, todo="greenroom sync"
+        )
 
 
 class EnvironmentInUse(FailedError):
@@ -828,7 +924,9 @@ class CommandNotStarted(UseError):
 
     def __init__(self, program: str, reason: str) -> None:
         self.program, self.reason = program, reason
-        super().__init__(f"{program} cannot be started: {reason}", todo="see that it is an executable program")
+        super().__init__(
+            f"{program} cannot be started: {reason}", todo="see that it is an executable program"
+        )
 
 
 class EnvFileInvalid(UseError):
@@ -836,14 +934,18 @@ class EnvFileInvalid(UseError):
 
     def __init__(self, file: str, line: int, reason: str) -> None:
         self.file, self.line, self.reason = file, line, reason
-        super().__init__(reason, where=f"{file}:{line}" if line else file, todo="write NAME=value on each line")
+        super().__init__(
+            reason, where=f"{file}:{line}" if line else file, todo="write NAME=value on each line"
+        )
 
 
 class DirectoryVanished(UseError):
     """The working directory was removed."""
 
     def __init__(self) -> None:
-        super().__init__("the working directory does not exist any more", todo="cd elsewhere, or use --project DIR")
+        super().__init__(
+            "the working directory does not exist any more", todo="cd elsewhere, or use --project DIR"
+        )
 
 
 class LockOutdated(UseError):
@@ -859,7 +961,9 @@ class LogMissing(UseError):
 
     def __init__(self, name: str, directory: str) -> None:
         self.name, self.directory = name, directory
-        super().__init__(f"no log of a build is kept in {directory}", where=name, todo=f"greenroom sync {name}")
+        super().__init__(
+            f"no log of a build is kept in {directory}", where=name, todo=f"greenroom sync {name}"
+        )
 
 
 class UnknownOption(UseError):

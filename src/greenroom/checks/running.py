@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from greenroom.checks.facts import Facts
     from greenroom.components import Declaration
 
-__all__ = ["CHECKS", "run"]
+__all__ = ["run"]
 
 CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     failures.check,

@@ -22,17 +22,7 @@ if TYPE_CHECKING:
 
     from greenroom.locks.markers import Tree
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "conjunction",
-    "disjunction",
-    "equivalent",
-    "negation",
-    "satisfiable",
-    "tree_of",
-    "versions",
-]
+__all__ = ["conjunction", "disjunction", "equivalent", "negation", "satisfiable", "tree_of", "versions"]
 
 TRUE: Tree = ("and", ())
 FALSE: Tree = ("or", ())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from greenroom.locks.origins import Inputs
     from greenroom.locks.uvlock import Table
 
-__all__ = ["FOLDER", "LOCKED_HERE", "inputs", "path", "staleness", "stamp"]
+__all__ = ["inputs", "path", "staleness", "stamp"]
 
 FOLDER = "greenroom.lock"
 LOCKED_HERE = (RequirementsSource, InlineSource, ScriptSource)

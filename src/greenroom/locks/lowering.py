@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from greenroom.locks.markers import Tree
     from greenroom.locks.uvlock import Table
 
-__all__ = ["Context", "Demand", "Demands", "declared", "groups_of", "locked"]
+__all__ = ["Context", "Demand", "declared", "groups_of", "locked"]
 
 
 @dataclass(frozen=True, slots=True)

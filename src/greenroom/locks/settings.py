@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from greenroom.components import Pairs
     from greenroom.locks.uvlock import Table
 
-__all__ = ["ALL", "build_settings", "default_groups", "of_project", "section", "table"]
+__all__ = ["build_settings", "default_groups", "of_project", "section", "table"]
 
 ALL = ":all:"
 """Stands for every package, as in pip's ``--no-binary :all:``."""

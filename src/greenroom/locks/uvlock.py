@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Table", "UvLock", "load", "normalize", "parse"]
+__all__ = ["UvLock", "load", "normalize", "parse"]
 
 Table = dict[str, Any]
 _VERSION = 1

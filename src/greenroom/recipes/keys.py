@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from greenroom.recipes.model import Build, Python, Recipe
 
-__all__ = ["SCHEMA", "canonical", "key", "wheel_key"]
+__all__ = ["canonical", "key", "wheel_key"]
 
 SCHEMA = 1
 """Raised when the serialization or its meaning changes: every key is then another one."""

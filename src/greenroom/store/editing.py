@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from greenroom.store.layout import Store
 
-__all__ = ["MARK", "copy"]
+__all__ = ["copy"]
 
 MARK = "greenroom-edit.json"
 """The file that says what a copy is and of what."""
