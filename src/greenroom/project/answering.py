@@ -63,7 +63,7 @@ def one(start: str | None, environ: Mapping[str, str], name: str) -> Answer:
     """
     remembered = memory(start, environ)
     answer = None if remembered is None else remembered.answer(name)
-    if answer is not None and answer.state in {"ready", "driver"}:
+    if answer is not None and not_ready(answer) is None:
         return answer
     from greenroom.project import remembering  # noqa: PLC0415 - the full road is heavy
 
@@ -87,8 +87,11 @@ def launchable(start: str | None, environ: Mapping[str, str], name: str) -> Answ
 
 
 def not_ready(answer: Answer) -> NotReadyError | None:
-    """Return the error that a component in this state gives when it is to be started."""
-    if answer.state in {"ready", "driver"}:
+    """Return the error that a component in this state gives when it is to be started.
+
+    One whose editables have other metadata by now is as it was proven, and can be started.
+    """
+    if answer.state in {"ready", "driver"} or (answer.state == "stale" and answer.key is not None):
         return None
     reason = answer.problem or ""
     if answer.state == "damaged":

@@ -88,7 +88,7 @@ class Environment:
     @property
     def ready(self) -> bool:
         """Whether a process can be started in it now."""
-        return self.state in {"ready", "driver"}
+        return answering.not_ready(self._answer) is None
 
     @property
     def packages(self) -> MappingProxyType[str, str | None]:

@@ -58,6 +58,8 @@ class Planned:
     """Why it is not ready, in words; empty when it is."""
     store: Store
     """Where it is, or where it would be built."""
+    built_at: float | None = None
+    """When what stands there was built, seconds since the epoch; None when its record cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

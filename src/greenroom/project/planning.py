@@ -20,7 +20,7 @@ from greenroom.locks import generated
 from greenroom.locks import reading as locks
 from greenroom.project import choices
 from greenroom.project.model import Input, Plan, Planned, Problem, Setting
-from greenroom.recipes import keys, making
+from greenroom.recipes import keys, local, making
 from greenroom.store import layout
 from greenroom.store.model import State
 
@@ -94,8 +94,14 @@ def merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def examined(found: Planned, stores: tuple[Store, ...]) -> Planned:
     """Return a planned environment with the state that it has now."""
-    state, reason, store = _state(stores, found.key)
-    return replace(found, state=state, reason=reason, store=store)
+    known = layout.find(stores, found.key)
+    if known is not None:
+        store, record = known
+        changes = local.changes(record.metadata, found.supply.metadata)
+        state = State.STALE if changes else State.READY
+        return replace(found, state=state, reason="; ".join(changes), store=store, built_at=record.built_at)
+    state, reason, store = _unready(stores, found.key)
+    return replace(found, state=state, reason=reason, store=store, built_at=None)
 
 
 class _Made(NamedTuple):
@@ -222,18 +228,18 @@ class Planner:
         return found
 
     def _planned(self, made: _Made, users: list[str]) -> Planned:
-        state, reason, store = _state(self.setting.stores, made.key)
-        return Planned(
+        found = Planned(
             key=made.key,
             components=tuple(users),
             spec=made.spec,
             recipe=made.recipe,
             supply=made.supply,
             interpreter=made.interpreter,
-            state=state,
-            reason=reason,
-            store=store,
+            state=State.MISSING,
+            reason="",
+            store=self.setting.stores[0],
         )
+        return examined(found, self.setting.stores)
 
     def _choices(self) -> tuple[tuple[str, str], ...]:
         return tuple(
@@ -249,11 +255,8 @@ def _same(spec: EnvironmentSpec) -> object:
     return spec.source, replace(spec.options, python_origin=None), own
 
 
-def _state(stores: tuple[Store, ...], key: str) -> tuple[str, str, Store]:
-    """Return the state of a key, the reason in words, and the store that has it or would build it."""
-    found = layout.find(stores, key)
-    if found is not None:
-        return State.READY, "", found[0]
+def _unready(stores: tuple[Store, ...], key: str) -> tuple[str, str, Store]:
+    """Return the state of a key that no store has ready, the reason, and the store that would build it."""
     for store in stores:
         state, reason = layout.state(store, key)
         if state != State.MISSING:

@@ -108,7 +108,8 @@ def _about(component: Component) -> dict[str, Any]:
 
 def _environment(found: Planned, bases: dict[tuple[Any, ...], int]) -> dict[str, Any]:
     store = found.store
-    record = snapshot.look(store.record(found.key), content=False)[:4] if found.state == State.READY else None
+    there = found.state in {State.READY, State.STALE}
+    record = snapshot.look(store.record(found.key), content=False)[:4] if there else None
     return {
         "state": found.state,
         "reason": found.reason,

@@ -105,6 +105,7 @@ def _build(
                 recipe=found.recipe,
                 supply=found.supply,
                 interpreter=found.interpreter,
+                replaces=found.built_at,
             )
             for found in jobs
         ],

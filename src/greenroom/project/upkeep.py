@@ -9,7 +9,7 @@ from greenroom.components import StoreOptions
 from greenroom.declaration import reading
 from greenroom.errors import DeclarationNotFound, NoStoreWritable
 from greenroom.project import launching
-from greenroom.store import collection, editing, layout, records, verify
+from greenroom.store import collection, editing, layout, verify
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def repair(
             recipe=planned.recipe,
             supply=planned.supply,
             interpreter=planned.interpreter,
-            replaces=_built_at(planned),
+            replaces=planned.built_at,
             force=force,
         )
         by_store.setdefault(planned.store, []).append(job)
@@ -138,10 +138,3 @@ def _examined(
         environ, environment=found.store.environment(found.key), declared=launch.variables
     )
     return verify.verify(found.store, found.key, group=group, deep=deep, smoke=block if smoke else None)
-
-
-def _built_at(found: Planned) -> float | None:
-    if found.state == State.DAMAGED:
-        return None
-    record = records.read(found.store, found.key)
-    return None if record is None else record.built_at
