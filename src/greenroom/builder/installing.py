@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from greenroom.builder import privatelock, wheelrecords, wheels
 from greenroom.builder.fetching import sha256_of
@@ -183,7 +184,10 @@ class Installer:
                 raise self._place.failing(
                     what, SourceMissing, "install-local = false leaves local sources out"
                 )
-            paths.append(path)
+            if "\n" in path or "\r" in path:
+                what = f"{path!r} holds a line break, and a .pth file has one path on each line"
+                raise self._place.failing(what, todo="move it, or do not install it editable")
+            paths.append(f"file://{quote(path)}")  # a bare path is read as a requirement: `;` would end it
         if not paths:
             return
         self._place.enter("install", f"{len(paths)} local sources")
