@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+    from greenroom.cli.contract.reports import Init
     from greenroom.cli.result import Call
 
 __all__ = ["add_completion", "add_init", "add_schema", "run_completion", "run_init", "run_schema"]
@@ -40,7 +41,12 @@ def run_init(call: Call) -> Result:
     written = not call.arguments.dry_run
     if written:
         initial.write(proposal, file)
-    data = {"file": file, "written": written, "text": proposal.text, "decisions": list(proposal.decisions)}
+    data: Init = {
+        "file": file,
+        "written": written,
+        "text": proposal.text,
+        "decisions": list(proposal.decisions),
+    }
     return Result("init", data)
 
 

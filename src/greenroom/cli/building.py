@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from greenroom.cli.parsing import examples
-from greenroom.cli.result import Result
+from greenroom.cli.result import Result, problems_of
 from greenroom.project import answering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Iterable
-    from typing import Any
 
+    from greenroom.cli.contract.reports import Lock, Outdated, Sync
     from greenroom.cli.result import Call
-    from greenroom.project.model import Problem, SyncReport
+    from greenroom.project.model import SyncReport
 
 __all__ = ["add_lock", "add_sync", "run_lock", "run_sync"]
 
@@ -48,8 +47,11 @@ def run_lock(call: Call) -> Result:
     given = call.arguments
     if given.check:
         found = facade.load(call.start, environ=call.environ).outdated(given.names)
-        outdated = [{"component": lock.component, "file": lock.file, "reason": lock.reason} for lock in found]
-        return Result("lock", {"written": [], "outdated": outdated, "problems": []}, 2 if outdated else 0)
+        outdated: list[Outdated] = [
+            {"component": lock.component, "file": lock.file, "reason": lock.reason} for lock in found
+        ]
+        checked: Lock = {"written": [], "outdated": outdated, "problems": []}
+        return Result("lock", checked, 2 if outdated else 0)
     file = reading.find_declaration(call.start, call.environ)
     with observing.observer(call) as observer:
         written, problems = syncing.lock(
@@ -60,7 +62,7 @@ def run_lock(call: Call) -> Result:
             upgrade=given.upgrade,
             offline=given.offline,
         )
-    data = {"written": list(written), "outdated": [], "problems": _problems(problems)}
+    data: Lock = {"written": list(written), "outdated": [], "problems": problems_of(problems)}
     return Result("lock", data, max((problem.error.status for problem in problems), default=0))
 
 
@@ -129,7 +131,7 @@ def _nothing_to_do(call: Call) -> Result | None:
         return None
     memory.refresh()
     keys = {answer.name: answer.key for answer in mine if answer.key is not None}
-    data = {
+    data: Sync = {
         "ready": list(dict.fromkeys(keys.values())),
         "built": [],
         "joined": [],
@@ -141,25 +143,13 @@ def _nothing_to_do(call: Call) -> Result | None:
     return Result("sync", data)
 
 
-def _report(report: SyncReport) -> dict[str, Any]:
+def _report(report: SyncReport) -> Sync:
     return {
         "ready": list(report.ready),
         "built": [{"key": key, "seconds": round(seconds, 3)} for key, seconds in report.built],
         "joined": list(report.joined),
-        "failed": _problems(report.failed),
-        "problems": _problems(report.problems),
+        "failed": problems_of(report.failed),
+        "problems": problems_of(report.problems),
         "locked": list(report.locked),
         "components": dict(report.components),
     }
-
-
-def _problems(problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    return [
-        {
-            "components": list(problem.components),
-            "kind": type(problem.error).__name__,
-            "message": str(problem.error),
-            "status": problem.error.status,
-        }
-        for problem in problems
-    ]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 
 from greenroom.cli.parsing import examples
-from greenroom.cli.result import Result
+from greenroom.cli.result import Result, problems_of
 from greenroom.errors import UnknownOption
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterable
-    from typing import Any
 
+    from greenroom.builder.work import Result as Built
+    from greenroom.cli.contract.upkeep import Collection, Edit, Gc, Verify
+    from greenroom.cli.contract.upkeep import Verified as Said
     from greenroom.cli.result import Call
     from greenroom.project.upkeep import Verified
 
@@ -46,19 +48,16 @@ def run_verify(call: Call) -> Result:
     given = call.arguments
     plan = facade.load(call.start, environ=call.environ).plan(given.names)
     found = upkeep.examine(plan, call.environ, deep=given.deep, smoke=given.smoke)
-    results: dict[str, Any] = {}
+    results: dict[str, Built] = {}
     if given.repair and any(one.findings for one in found):
         with observing.observer(call) as observer:
             repaired = upkeep.repair(
                 found, call.environ, observer=observer, force=given.force, offline=given.offline
             )
         results = {result.key: result for result in repaired}
-    data = {
+    data: Verify = {
         "environments": [_verified(one, results.get(one.planned.key)) for one in found],
-        "problems": [
-            {"components": list(problem.components), "message": str(problem.error)}
-            for problem in plan.problems
-        ],
+        "problems": problems_of(plan.problems),
     }
     return Result("verify", data, _status(data["environments"], [p.error.status for p in plan.problems]))
 
@@ -88,7 +87,8 @@ def run_edit(call: Call) -> Result:
     directory = os.path.abspath(call.arguments.directory or f"{name.replace('/', '-')}.edit")
     plan = facade.load(call.start, environ=call.environ).plan([name])
     path = upkeep.edit(plan, name, directory)
-    return Result("edit", {"name": name, "path": path, "interpreter": f"{path}/bin/python"})
+    data: Edit = {"name": name, "path": path, "interpreter": f"{path}/bin/python"}
+    return Result("edit", data)
 
 
 def add_gc(parser: ArgumentParser) -> None:
@@ -117,7 +117,7 @@ def run_gc(call: Call) -> Result:
         max_size=None if given.max_size is None else _size(given.max_size),
         dry_run=given.dry_run,
     )
-    stores = [
+    stores: list[Collection] = [
         {
             "path": store.path,
             "removed": [
@@ -129,7 +129,8 @@ def run_gc(call: Call) -> Result:
         }
         for store, result in done
     ]
-    return Result("gc", {"dry_run": given.dry_run, "stores": stores})
+    data: Gc = {"dry_run": given.dry_run, "stores": stores}
+    return Result("gc", data)
 
 
 def _size(text: str) -> int:
@@ -146,7 +147,7 @@ def _size(text: str) -> int:
     return int(found)
 
 
-def _verified(one: Verified, result: Any) -> dict[str, Any]:
+def _verified(one: Verified, result: Built | None) -> Said:
     return {
         "key": one.planned.key,
         "components": list(one.planned.components),
@@ -166,7 +167,7 @@ def _verified(one: Verified, result: Any) -> dict[str, Any]:
     }
 
 
-def _status(environments: list[dict[str, Any]], problems: Iterable[int]) -> int:
+def _status(environments: list[Said], problems: Iterable[int]) -> int:
     worst = max(problems, default=0)
     for found in environments:
         if found["findings"] and not found["repaired"]:

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+    from greenroom.cli.contract.answers import Diff, Log, Why
     from greenroom.cli.result import Call
     from greenroom.project.explaining import Explanation
 
@@ -58,7 +59,7 @@ def run_diff(call: Call) -> Result:
     plan = facade.load(call.start, environ=call.environ).plan(names)
     a, b = (explaining.planned(plan, name) for name in names)
     differences = explaining.compare(a, b)
-    data = {
+    data: Diff = {
         "a": {"name": names[0], "key": a.key},
         "b": {"name": names[1], "key": b.key},
         "same": a.key == b.key,
@@ -91,10 +92,11 @@ def run_log(call: Call) -> Result:
     if not call.arguments.path:
         with open(path, encoding="utf-8", errors="replace") as stream:
             text = stream.read()
-    return Result("log", {"name": name, "path": os.path.abspath(path), "text": text})
+    data: Log = {"name": name, "path": os.path.abspath(path), "text": text}
+    return Result("log", data)
 
 
-def _explained(found: Explanation) -> dict[str, object]:
+def _explained(found: Explanation) -> Why:
     return {
         "name": found.name,
         "key": found.key,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from typing import NoReturn
 
+    from greenroom.cli.contract.answers import Python
     from greenroom.cli.result import Call
     from greenroom.snapshot import Answer
 
@@ -35,10 +36,10 @@ def run_python(call: Call) -> Result:
     :raises NotReadyError: the environment is not ready.
     """
     answer = answering.launchable(call.start, call.environ, call.arguments.name)
-    data = {
+    data: Python = {
         "name": answer.name,
         "kind": answer.kind,
-        "interpreter": answer.interpreter,
+        "interpreter": answer.interpreter or "",
         "environment": answer.environment,
         "key": answer.key,
         "python": answer.python,

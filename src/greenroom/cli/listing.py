@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from greenroom.cli.parsing import examples
-from greenroom.cli.result import Result
+from greenroom.cli.result import Result, problems_of
 from greenroom.project import answering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterable
-    from typing import Any
 
+    from greenroom.cli.contract.answers import Component, Environment, List, Listed, Status
+    from greenroom.cli.contract.reports import Plan
     from greenroom.cli.result import Call
     from greenroom.snapshot import Answer
 
@@ -30,7 +31,7 @@ def add_list(parser: ArgumentParser) -> None:
 def run_list(call: Call) -> Result:
     """Answer with all components."""
     known = answering.known(call.start, call.environ)
-    components = [
+    components: list[Listed] = [
         {
             "name": answer.name,
             "kind": answer.kind,
@@ -41,7 +42,8 @@ def run_list(call: Call) -> Result:
         }
         for answer in known.answers
     ]
-    return Result("list", {"declaration": known.declaration, "components": components})
+    data: List = {"declaration": known.declaration, "components": components}
+    return Result("list", data)
 
 
 def add_status(parser: ArgumentParser) -> None:
@@ -66,7 +68,7 @@ def run_status(call: Call) -> Result:
     """
     known = answering.known(call.start, call.environ)
     answers = _chosen(known, call.arguments.names)
-    data = {
+    data: Status = {
         "declaration": known.declaration,
         "stores": known.stores,
         "environments": _environments(answers),
@@ -96,7 +98,7 @@ def run_plan(call: Call) -> Result:
     plan = project.plan(call.arguments.names)
     waiting = {lock.component for lock in outdated}
     broken = [problem for problem in plan.problems if not waiting.issuperset(problem.components)]
-    data = {
+    data: Plan = {
         "declaration": plan.setting.declaration.file,
         "store": plan.environments[0].store.path if plan.environments else plan.setting.stores[0].path,
         "driver": {"interpreter": plan.setting.launcher, "python": plan.setting.driver.version},
@@ -110,20 +112,12 @@ def run_plan(call: Call) -> Result:
                 "state": found.state,
                 "reason": found.reason,
                 "python": found.interpreter.version,
-                "distributions": [[made.name, made.version] for made in found.recipe.distributions],
+                "distributions": [(made.name, made.version) for made in found.recipe.distributions],
             }
             for found in plan.environments
         ],
         "drivers": list(plan.drivers),
-        "problems": [
-            {
-                "components": list(problem.components),
-                "kind": type(problem.error).__name__,
-                "message": str(problem.error),
-                "status": problem.error.status,
-            }
-            for problem in broken
-        ],
+        "problems": problems_of(broken),
         "notes": list(plan.notes),
     }
     return Result("plan", data, max((problem.error.status for problem in broken), default=0))
@@ -142,7 +136,7 @@ def _chosen(known: answering.Known, names: Iterable[str]) -> list[Answer]:
     return [by_name[name] for name in dict.fromkeys(wanted)]
 
 
-def _component(answer: Answer) -> dict[str, Any]:
+def _component(answer: Answer) -> Component:
     return {
         "name": answer.name,
         "kind": answer.kind,
@@ -152,8 +146,8 @@ def _component(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _environments(answers: Iterable[Answer]) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+def _environments(answers: Iterable[Answer]) -> list[Environment]:
+    found: dict[str, Environment] = {}
     for answer in answers:
         if answer.key is None:
             continue
@@ -163,7 +157,7 @@ def _environments(answers: Iterable[Answer]) -> list[dict[str, Any]]:
                 "key": answer.key,
                 "state": answer.state,
                 "reason": answer.problem,
-                "path": answer.environment,
+                "path": answer.environment or "",
                 "python": answer.python,
                 "components": [],
             }

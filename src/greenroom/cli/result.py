@@ -5,10 +5,12 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["Call", "Result"]
+    from greenroom.cli.contract.reports import Problem as Said
+    from greenroom.project.model import Problem
+
+__all__ = ["Call", "Result", "problems_of"]
 
 
 class Call:
@@ -38,8 +40,21 @@ class Result:
 
     __slots__ = ("command", "data", "status")
 
-    def __init__(self, command: str, data: Mapping[str, Any], status: int = 0) -> None:
+    def __init__(self, command: str, data: Mapping[str, object], status: int = 0) -> None:
         self.command = command
         self.data = data
         """JSON data; :mod:`greenroom.cli.contract` says its form."""
         self.status = status
+
+
+def problems_of(problems: Iterable[Problem]) -> list[Said]:
+    """Return problems as data."""
+    return [
+        {
+            "components": list(problem.components),
+            "kind": type(problem.error).__name__,
+            "message": str(problem.error),
+            "status": problem.error.status,
+        }
+        for problem in problems
+    ]
