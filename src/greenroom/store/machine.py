@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from greenroom.store.model import Record
 
-__all__ = ["base_changed", "foreign", "libc_needed", "libc_version", "this_machine"]
+__all__ = ["base_changed", "blocked", "foreign", "libc_needed", "libc_version", "this_machine"]
 
 _GLIBC = re.compile(r"manylinux_(\d+)_(\d+)_")
 _OLD_NAMES = {"manylinux1_": (2, 5), "manylinux2010_": (2, 12), "manylinux2014_": (2, 17)}
@@ -65,11 +65,31 @@ def base_changed(record: Record) -> str:
     path, *known = record.base
     try:
         found = os.stat(path)
+    except PermissionError:
+        return (
+            f"this user cannot reach the base interpreter {path}: {blocked(path) or path} is closed to others"
+        )
     except OSError:
         return f"the base interpreter {path} vanished"
     if [found.st_ino, found.st_size, found.st_mtime_ns] == known:
         return ""
     return f"the base interpreter {path} was replaced since the build"
+
+
+def blocked(path: str) -> str | None:
+    """Return the first directory above a path that other users cannot enter, None when all can.
+
+    An interpreter below a private home works for whoever built an environment and for nobody else.
+    """
+    parts = os.path.dirname(os.path.abspath(path)).split("/")
+    for count in range(1, len(parts) + 1):
+        folder = "/".join(parts[:count]) or "/"
+        try:
+            if not os.stat(folder).st_mode & 0o001:
+                return folder
+        except OSError:
+            return folder
+    return None
 
 
 def _version(text: str) -> tuple[int, int]:
