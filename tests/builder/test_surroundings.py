@@ -249,7 +249,6 @@ def test_awkward_names_of_directories_are_only_names(
     index: Index, store: Store, environ: dict[str, str], tmp_path: Path, name: str
 ) -> None:
 
-
     path = tmp_path / name
     job = editable_job(index, path)
     sync([job], store, environ)

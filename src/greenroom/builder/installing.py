@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from greenroom.builder import privatelock, wheelrecords, wheels
 from greenroom.builder.fetching import sha256_of
@@ -174,35 +173,35 @@ class Installer:
 
     def _editable(self, pairs: tuple[tuple[Distribution, Origins], ...]) -> None:
         """Install local sources in place: the last step, because only they need the sources."""
-        paths = []
+        found = []
         for distribution, _ in pairs:
-            if not isinstance(distribution.content, Editable):
-                continue
-            path = distribution.content.path
-            if not os.path.isdir(path):
-                what = f"the local source {distribution.name} is not at {path}"
-                raise self._place.failing(
-                    what, SourceMissing, "install-local = false leaves local sources out"
-                )
-            if "\n" in path or "\r" in path:
-                what = f"{path!r} holds a line break, and a .pth file has one path on each line"
-                raise self._place.failing(what, todo="move it, or do not install it editable")
-            paths.append(f"file://{quote(path)}")  # a bare path is read as a requirement: `;` would end it
-        if not paths:
+            if isinstance(distribution.content, Editable):
+                found.append((distribution.name, self._present(distribution.name, distribution.content)))
+        if not found:
             return
-        self._place.enter("install", f"{len(paths)} local sources")
+        self._place.enter("install", f"{len(found)} local sources")
         self._place.uv(
             commands.pip_install(
                 (),
-                editable=paths,
+                # In a lock, because a path among uv's arguments is read as a requirement or a URL.
+                locks=(self._place.write("pylock.local.toml", privatelock.text(editable=found)),),
                 python=self._python,
                 config=self._build_config(),
                 link_mode=self._place.job.supply.link_mode,
                 offline=self._place.run.offline,
-                refresh=[pair[0].name for pair in pairs if isinstance(pair[0].content, Editable)],
+                refresh=[name for name, _ in found],
             ),
             variables=self._variables | self._declared(),
         )
+
+    def _present(self, name: str, content: Editable) -> str:
+        if not os.path.isdir(content.path):
+            what = f"the local source {name} is not at {content.path}"
+            raise self._place.failing(what, SourceMissing, "install-local = false leaves local sources out")
+        if "\n" in content.path or "\r" in content.path:
+            what = f"{content.path!r} holds a line break, and a .pth file has one path on each line"
+            raise self._place.failing(what, todo="move it, or do not install it editable")
+        return content.path
 
     def _build_config(self) -> str:
         """Write the settings for building what is installed in place; which files are chosen is settled."""

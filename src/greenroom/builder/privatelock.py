@@ -30,10 +30,16 @@ class Chosen:
     """URL of the index that lists it: uv finds it in its cache by that."""
 
 
-def text(chosen: Iterable[Chosen]) -> str:
-    """Return the lock's text; it has no credentials."""
+def text(chosen: Iterable[Chosen] = (), *, editable: Iterable[tuple[str, str]] = ()) -> str:
+    """Return the lock's text; it has no credentials.
+
+    :param editable: names and absolute paths of local sources that are installed in place.
+    """
     lines = ['lock-version = "1.0"', 'created-by = "greenroom"', "packages = ["]
     lines += (f"  {_package(item)}," for item in chosen)
+    for name, path in editable:
+        table = {"name": name, "directory": {"path": path, "editable": True}}
+        lines.append(f"  {toml.inline(table)},")
     return "\n".join([*lines, "]"]) + "\n"
 
 

@@ -102,6 +102,7 @@ def pip_install(  # noqa: PLR0913 - one flag each
     return (
         "pip",
         "install",
+        *("--preview-features", "pylock"),  # as above
         "--no-deps",
         *_installation(python=python, config=config, link_mode=link_mode, offline=offline, refresh=refresh),
         *(("--reinstall",) if reinstall else ()),
