@@ -227,13 +227,9 @@ def test_lines_of_a_declaration_name_its_place() -> None:
 def test_every_requirements_file_of_a_real_application_is_read(uv: Command, tmp_path: Path) -> None:
     target = tmp_path / "gym"
     arguments = ("--no-deps", "--target", target, "--python-version", "3.13.14", "nemo-gym==0.7.0")
-    settings = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "HTTP"))}
-    uv(
-        "pip",
-        "install",
-        *arguments,
-        env={"UV_DEFAULT_INDEX": None, "HTTPS_PROXY": None, "ALL_PROXY": None, **settings},
-    )
+    own = dict.fromkeys(("UV_DEFAULT_INDEX", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"))
+    machine = {name: os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ}
+    uv("pip", "install", *arguments, env=own | machine)
     files = sorted(target.rglob("requirements.txt"))
     assert len(files) == 211
     assert all(requirements.read([str(file)], {}).lines for file in files)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from greenroom.locks.model import BuildSettings
     from greenroom.recipes.model import Distribution
 
-__all__ = ["finished", "python_of"]
+__all__ = ["finished", "python_of", "variables_of"]
 
 
 def python_of(interpreter: Interpreter) -> Python:
@@ -39,6 +39,12 @@ def python_of(interpreter: Interpreter) -> Python:
         version=interpreter.version,
         abi=interpreter.abi,
     )
+
+
+def variables_of(spec: EnvironmentSpec, environ: Mapping[str, str]) -> tuple[tuple[str, str | None], ...]:
+    """Return ``build-env`` with its values, sorted: the declared one, else the caller's; None: not set."""
+    found = {name: environ.get(name) if value is None else value for name, value in spec.options.build_env}
+    return tuple(sorted(found.items()))
 
 
 def finished(
@@ -58,9 +64,7 @@ def finished(
     :raises BuildNeedsRuntime: a build follows a package that the environment has not.
     """
     work = _Work(distributions, last, spec, settings, interpreter)
-    work.build_env = tuple(
-        (name, environ.get(name) if value is None else value) for name, value in spec.options.build_env
-    )
+    work.build_env = variables_of(spec, environ)
     return tuple(work.settle(one.name) for one in distributions)
 
 

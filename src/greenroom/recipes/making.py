@@ -9,7 +9,7 @@ from greenroom.errors import MissingHash, NoMatchingFile
 from greenroom.locks.settings import ALL
 from greenroom.locks.uvlock import normalize
 from greenroom.recipes import local
-from greenroom.recipes.building import finished, python_of
+from greenroom.recipes.building import finished, python_of, variables_of
 from greenroom.recipes.choosing import best_wheel, tags_of
 from greenroom.recipes.model import (
     Build,
@@ -65,7 +65,7 @@ def make(
         last=_present(spec.options.allow_clash, distributions),
         bytecode=spec.options.compile_bytecode,
     )
-    return recipe, _supply(spec, selection, chosen)
+    return recipe, _supply(spec, selection, chosen, environ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +169,9 @@ def _present(names: tuple[str, ...], distributions: tuple[Distribution, ...]) ->
     return tuple(dict.fromkeys(name for name in wanted if name in there))
 
 
-def _supply(spec: EnvironmentSpec, selection: Selection, chosen: list[_Chosen]) -> Supply:
+def _supply(
+    spec: EnvironmentSpec, selection: Selection, chosen: list[_Chosen], environ: Mapping[str, str]
+) -> Supply:
     metadata: list[tuple[str, str]] = []
     files: list[str] = []
     names: list[str] = []
@@ -197,6 +199,7 @@ def _supply(spec: EnvironmentSpec, selection: Selection, chosen: list[_Chosen]) 
         local=tuple(names),
         metadata=tuple(metadata),
         files=tuple(dict.fromkeys(files)),
+        build_env=variables_of(spec, environ),
         notes=(*selection.notes, *_notes(absent)),
     )
 
