@@ -78,7 +78,12 @@ class Fault(Exception):
     def __str__(self) -> str:
         """Return one line: file and line, what, what to do."""
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return " ".join(f"{place}: {self.what}{f' ({self.todo})' if self.todo else ''}".split())
+        text = " ".join(f"{place}: {self.what}{f' ({self.todo})' if self.todo else ''}".split())
+        if "@" in text:  # what is quoted may be a URL with credentials
+            import re  # noqa: PLC0415 - only when something is wrong
+
+            text = re.sub(r"(?<=:/)(/?)[^/\s'\"]*@", r"\1***@", text)
+        return text
 
 
 class Raw:
@@ -348,6 +353,15 @@ def _raise(fault: Fault) -> None:
     raise fault
 
 
+def _registered(raw: Raw) -> list[Actor]:
+    registry = raw.table.get("registry")
+    if not isinstance(registry, str):
+        return []
+    path = os.path.normpath(os.path.join(raw.root, registry))
+    items = _literals(path)["ACTOR_ENVIRONMENTS"].items()
+    return [Actor(name, value is not None and value, path, line) for name, (value, line) in items]
+
+
 def actors(raw: Raw, report: Callable[[Fault], None] = _raise) -> list[Actor]:
     """Return the entries of the registry and of ``[actors]``, in the order in which they are written.
 
@@ -357,12 +371,11 @@ def actors(raw: Raw, report: Callable[[Fault], None] = _raise) -> list[Actor]:
     :param report: is told each fault; the default raises the first.
     """
     found: list[Actor] = []
-    registry = raw.table.get("registry")
     try:
-        if isinstance(registry, str):
-            path = os.path.normpath(os.path.join(raw.root, registry))
-            items = _literals(path)["ACTOR_ENVIRONMENTS"].items()
-            found += [Actor(name, value is not None and value, path, line) for name, (value, line) in items]
+        found += _registered(raw)
+    except Fault as fault:
+        report(fault)
+    try:
         found += _Names(raw, report).entries(raw.section("actors"), (*raw.prefix, "actors"), "")
     except Fault as fault:
         report(fault)

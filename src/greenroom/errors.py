@@ -225,7 +225,11 @@ class DeclarationError(UseError):
     """
 
     def __init__(self, what: str, *, where: str | None = None, todo: str | None = None) -> None:
-        super().__init__(_without_userinfo(what), where=where, todo=todo and _without_userinfo(todo))
+        super().__init__(
+            _without_userinfo(what),
+            where=where and _without_userinfo(where),
+            todo=todo and _without_userinfo(todo),
+        )
 
 
 class UnreadableDeclaration(DeclarationError):
@@ -309,7 +313,7 @@ def _without_userinfo(text: str) -> str:
         return text
     import re  # noqa: PLC0415 - only when something is wrong
 
-    return re.sub(r"(?<=//)[^/@\s'\"]*(?:@[^/@\s'\"]*)*@", "***@", text)
+    return re.sub(r"(?<=:/)(/?)[^/\s'\"]*@", r"\1***@", text)
 
 
 # uv and interpreters

@@ -39,6 +39,8 @@ class Assembly:
         self.projects = Projects(self.report.fault, parse)
         checked = {key: value for key, value in raw.table.items() if key != "actors"}
         self.clean: dict[str, Any] = tables.TOP.read(checked, (), self.report)
+        if "registry" not in self.clean:  # absent, or refused already
+            raw.table.pop("registry", None)
         self.actors = self._actors()
         self.places = Places.find(raw.root, self.clean, self.report)
         self.defaults: dict[str, Any] = self.clean.get("defaults", {})
@@ -144,6 +146,7 @@ class Assembly:
 
     def _server_components(self, specs: Specs) -> list[Component]:
         found = []
+        known = {*self.places.tables, *self.clean.get("servers", {})}
         for name, table in self.places.tables.items():
             path, directory = self.places.paths[name], self.places.directories.get(name)
             if name in self.actors:
@@ -153,11 +156,11 @@ class Assembly:
             launch = make_launch(table, self.defaults, self.raw.root, directory or self.raw.root)
             found.append(self._component("server", name, spec, launch, path))
             for at, needed in enumerate(table.get("needs", ())):
-                if needed not in self.places.tables:
+                if needed not in known:
                     where = self.report.where(
                         (*path, "needs", at if isinstance(table["needs"], list) else needed)
                     )
-                    self.report.add(UnknownName("server", needed, known=self.places.tables, where=where))
+                    self.report.add(UnknownName("server", needed, known=known, where=where))
         return found
 
     def _component(

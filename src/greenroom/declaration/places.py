@@ -56,6 +56,8 @@ class Places:
             path = ("servers", name)
             directory = named.get(name) or names.pop(name, None)
             if directory is None and _SOURCES.isdisjoint(table):
+                if report.spoiled(path):
+                    continue
                 what = f"server {name!r} has neither a path nor a source, and is not among those found"
                 todo = use_one_of(name, names) if names else "give its path"
                 report.add(ServerDirectoryInvalid(what, where=report.where(path), todo=todo))

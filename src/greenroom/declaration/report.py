@@ -56,6 +56,7 @@ class Report:
         """Actors whose names nest: the path of the name -> the path in the document."""
         self.short: set[Path] = set()
         """Paths of lists that stand for a table with ``extras`` alone."""
+        self._spoiled: set[Path] = set()
         self._lines = lines.find(raw.text)
 
     def origin(self, path: Path) -> Origin:
@@ -73,6 +74,13 @@ class Report:
         """Return the place of a path for an error's first words."""
         return str(self.origin(path))
 
+    def spoiled(self, path: Path) -> bool:
+        """Return whether a value at or below a path is wrong, so that what it lacks says nothing."""
+        return path in self._spoiled
+
+    def _spoil(self, path: Path) -> None:
+        self._spoiled.update(path[:length] for length in range(1, len(path) + 1))
+
     def add(self, error: errors.GreenroomError) -> None:
         """Note a problem."""
         self.errors.append(error)
@@ -88,14 +96,17 @@ class Report:
 
     def wrong_type(self, path: Path, expected: str, found: str) -> None:
         """Note a value of another type."""
+        self._spoil(path)
         self.add(errors.WrongType(expected, found, where=self.where(path)))
 
     def unknown_key(self, path: Path, key: str, known: Iterable[str]) -> None:
         """Note a key that means nothing in its table."""
+        self._spoil(path)
         self.add(errors.UnknownKey(key, known=known, where=self.where(path)))
 
     def refused(self, path: Path, what: str, todo: str) -> None:
         """Note a value of the right type that cannot work."""
+        self._spoil(path)
         self.add(errors.RefusedValue(what, where=self.where(path), todo=todo))
 
     def conflict(self, path: Path, what: str, todo: str) -> None:

@@ -69,11 +69,11 @@ class Sources:
         if len(chosen) > 1:
             keys = [key for form in chosen for key in said[form]]
             self.report.conflict(path, f"several sources: {', '.join(keys)}", "keep one")
-        elif not chosen:
+        elif chosen:
+            return chosen[0] if self._nothing_foreign(chosen[0], table, path) else None
+        elif not self.report.spoiled(path):
             todo = "give extras, pylock, requirements, dependencies, script or environment"
             self.report.conflict(path, "no source is said", todo)
-        else:
-            return chosen[0] if self._nothing_foreign(chosen[0], table, path) else None
         return None
 
     def _nothing_foreign(self, form: str, table: dict[str, Any], path: Path) -> bool:

@@ -13,7 +13,9 @@ _SERVER = r"[^\x00-\x1f\x7f/\\.-][^\x00-\x1f\x7f/\\]*"
 FLAG = Flag()
 TEXT = Text()
 PATH = Text(
-    what="a path", pattern=r"[^~$][\s\S]*", form="a path without ~ and variables, which are not expanded"
+    what="a path",
+    pattern=r"(?![A-Za-z][A-Za-z0-9+.-]*://)[^~$][\s\S]*",
+    form="a path, no URL, without ~ and variables, which are not expanded",
 )
 PACKAGE = Text(what="a package's name", pattern=_NAME, form="a package's name")
 EXTRA = Text(what="an extra's name", pattern=_NAME, form="an extra's name")
