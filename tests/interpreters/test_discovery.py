@@ -289,6 +289,8 @@ def test_the_driver_is_the_named_one_then_the_declared_then_greenrooms_own(
     assert discovery.driver(declared, variables | {"GREENROOM_DRIVER": named}).path == named
     assert discovery.driver(declared, variables).path == declared
     assert discovery.driver(None, variables).path == BASE.path
+    with pytest.raises(PythonBroken, match=r"^GREENROOM_DRIVER: "):
+        discovery.driver(declared, variables | {"GREENROOM_DRIVER": str(tmp_path / "gone")})
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,8 @@ def test_the_secrets_of_variables_are_found() -> None:
         "GIT_URL": "ssh://git@host/x",
         "PATH": "/bin",
         "EMPTY_PASSWORD": "",
+        "TOKENIZERS_PARALLELISM": "false",
+        "UV_CREDENTIALS_DIR": "/credentials",
     }
     assert secrets_of(environ) == ("five", "fo%75r", "one", "seven", "six", "three", "two")
     assert mask("four fo%75r", secrets_of(environ)) == "*** ***"

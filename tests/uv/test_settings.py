@@ -237,7 +237,34 @@ def test_what_decides_content_or_place_is_not_passed(name: str) -> None:
     ],
 )
 def test_what_transport_needs_is_passed(name: str) -> None:
-    assert settings.variables({name: "x"})[name] == "x"
+    assert settings.variables({name: "/x"})[name] == "/x"
+
+
+def test_relative_places_are_the_callers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    environ = {"UV_CACHE_DIR": "cache", "SSL_CERT_FILE": "/etc/x.pem", "PATH": "bin:/bin::.:/usr/bin"}
+    passed = settings.variables(environ)
+    assert passed["UV_CACHE_DIR"] == str(tmp_path / "cache")
+    assert passed["SSL_CERT_FILE"] == "/etc/x.pem"
+    assert passed["PATH"] == "/bin:/usr/bin"
+
+
+def test_relative_places_in_a_file_are_relative_to_it(user: Path, variables: dict[str, str]) -> None:
+    user.write_text(
+        'find-links = ["wheels", "/abs", "https://x/y"]\ncache-dir = "c"\n'
+        '[[index]]\nname = "local"\nurl = "simple"\nformat = "flat"\n'
+    )
+    text = _read(settings.transport(variables))
+    assert text["find-links"] == [f"{user.parent}/wheels", "/abs", "https://x/y"]
+    assert text["cache-dir"] == f"{user.parent}/c"
+    assert text["index"] == [{"name": "local", "url": f"{user.parent}/simple", "format": "flat"}]
+
+
+def test_nothing_waits_for_an_answer_on_the_terminal() -> None:
+    passed = settings.variables({})
+    assert (passed["SSH_ASKPASS"], passed["SSH_ASKPASS_REQUIRE"]) == ("false", "force")
+    assert passed["GIT_TERMINAL_PROMPT"] == "0"
+    assert settings.variables({"SSH_ASKPASS": "/usr/bin/ask"})["SSH_ASKPASS"] == "/usr/bin/ask"
 
 
 def test_a_tiny_lock_timeout_is_raised_and_declared_variables_win() -> None:

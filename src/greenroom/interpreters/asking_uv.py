@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 
-from greenroom.interpreters.asking import neutral
 from greenroom.interpreters.shims import unwrapped
 from greenroom.uv import binary, commands, settings
 from greenroom.uv.process import Group
@@ -29,7 +28,7 @@ def search(request: str, *, environ: Mapping[str, str], downloads: bool = False)
     uv = binary.find(environ)
     binary.version(uv)
     with tempfile.TemporaryDirectory(prefix="greenroom-") as empty, Group() as group:
-        variables = settings.variables(neutral(environ) | _kept(environ))
+        variables = settings.variables(environ)
         variables["PATH"] = unwrapped(variables["PATH"])
         find = (uv, *commands.python_find(request))
         answer = group.run(find, cwd=empty, env=variables).tail
@@ -43,10 +42,6 @@ def search(request: str, *, environ: Mapping[str, str], downloads: bool = False)
         installed = group.run(install, cwd=empty, env=allowed)
         answer = group.run(find, cwd=empty, env=variables).tail
         return _path(answer), _reason(answer if installed.ok else installed.tail)
-
-
-def _kept(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name.startswith("UV_")}
 
 
 def _reason(lines: tuple[str, ...]) -> str:

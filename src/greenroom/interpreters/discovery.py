@@ -84,7 +84,12 @@ def driver(declared: str | None = None, environ: Mapping[str, str] | None = None
     :raises PythonBroken: what is named is no interpreter.
     """
     variables = os.environ if environ is None else environ
-    return inspect(variables.get("GREENROOM_DRIVER") or declared or sys.executable, variables)
+    named = variables.get("GREENROOM_DRIVER")
+    try:
+        return inspect(named or declared or sys.executable, variables)
+    except (PythonBroken, PythonTooOld) as error:
+        error.where = "GREENROOM_DRIVER" if named else None
+        raise
 
 
 def find(  # noqa: PLR0913 - the places to look, each by name

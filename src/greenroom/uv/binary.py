@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["find", "version"]
 
 FLOOR = "0.11.0"
-"""The oldest uv whose behaviour is tested."""
+"""The oldest uv whose behaviour is tested; ``uv build`` of 0.10.0 ignored configured build constraints."""
 
 _ANSWER_SECONDS = 60
 """A uv that does not tell its version within this time hangs (a wrapper script, a dead mount)."""

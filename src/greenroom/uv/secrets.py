@@ -31,7 +31,10 @@ _ENCODED = re.compile(rf"({_SCHEME}%3a%2f%2f)((?:(?!%2f|%3f|%23)[^\s&#\"'<>`])*)
 _HEADER = re.compile(
     r"((?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?\s*(?:[a-z]+\s+)?)[^\s'\",]+", re.IGNORECASE
 )
-_SECRET_NAME = re.compile(r"PASSWORD|PASSWD|TOKEN|SECRET|CREDENTIAL|API_?KEY", re.IGNORECASE)
+# At the end of a name: TOKENIZERS_PARALLELISM holds no secret.
+_SECRET_NAME = re.compile(
+    r"(?:PASSWORD|PASSWD|PASSPHRASE|TOKEN|SECRET|SECRET_KEY|ACCESS_KEY|PRIVATE_KEY|API_?KEY)$", re.IGNORECASE
+)
 
 
 def mask(text: str, secrets: Iterable[str] = ()) -> str:

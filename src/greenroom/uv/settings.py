@@ -64,9 +64,20 @@ _SAID = {
     "UV_NO_ENV_FILE": "1",
     "UV_PYTHON_DOWNLOADS": "never",
     "NO_COLOR": "1",
+    # Nobody can answer: a process in the background that asks on the terminal would stop for ever.
     "GIT_TERMINAL_PROMPT": "0",
+    "SSH_ASKPASS_REQUIRE": "force",
     "PYTHONNOUSERSITE": "1",
 }
+
+
+_PLACES = (
+    *("UV_CACHE_DIR", "UV_CREDENTIALS_DIR", "UV_PYTHON_INSTALL_DIR", "UV_PYTHON_CACHE_DIR"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC", "TMPDIR"),
+)
+"""Variables whose value is one path."""
+_LOCATIONS = frozenset({"cache-dir", "find-links", "index-url", "extra-index-url", "url"})
+"""Keys whose values are paths, or URLs that may be paths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +123,9 @@ def transport(environ: Mapping[str, str]) -> Transport:
             ignored += (Ignored(file=file, key=f"pip.{name}") for name in pip if name not in _PIP_TRANSPORT)
         ignored += (Ignored(file=file, key=name) for name in table if name not in _TRANSPORT | _SILENT)
         found = taken.pop("index", [])
-        indexes += (entry for entry in found if isinstance(entry, dict)) if isinstance(found, list) else ()
-        for name, value in taken.items():
+        for entry in found if isinstance(found, list) else ():
+            indexes += [_placed(entry, file)] if isinstance(entry, dict) else []
+        for name, value in _placed(taken, file).items():
             values[name] = _merged(values.get(name), value)
     return Transport(
         values=tuple(sorted((name, toml.inline(value)) for name, value in values.items())),
@@ -123,6 +135,19 @@ def transport(environ: Mapping[str, str]) -> Transport:
         ignored=tuple(ignored),
         files=files,
     )
+
+
+def _placed(table: dict[str, object], file: str) -> dict[str, object]:
+    """Make relative paths absolute: they are relative to the file that names them."""
+
+    def place(value: object) -> object:
+        if isinstance(value, list):
+            return [place(entry) for entry in value]
+        if isinstance(value, str) and "://" not in value:
+            return os.path.join(os.path.dirname(file), os.path.expanduser(value))
+        return value
+
+    return {name: place(value) if name in _LOCATIONS else value for name, value in table.items()}
 
 
 def offline(environ: Mapping[str, str], transport: Transport) -> bool:
@@ -225,5 +250,9 @@ def variables(environ: Mapping[str, str], extra: Mapping[str, str] | None = None
     :param extra: what is added, and wins: declared build variables.
     """
     passed = {name: value for name, value in environ.items() if is_passed(name)}
-    passed.setdefault("PATH", os.defpath)
+    # uv runs elsewhere: what is relative to the caller's directory is made absolute, or left out.
+    passed |= {name: os.path.abspath(passed[name]) for name in _PLACES if passed.get(name)}
+    programs = passed.get("PATH", os.defpath).split(os.pathsep)
+    passed["PATH"] = os.pathsep.join(filter(os.path.isabs, programs))
+    passed.setdefault("SSH_ASKPASS", "false")
     return passed | _SAID | dict(extra or {})
