@@ -17,6 +17,7 @@ import pytest
 from greenroom import actor_environments
 from greenroom.actor_environments import Fault, main
 from greenroom.declaration import tables
+from tests.support.capabilities import as_nobody, needs_root, needs_unprivileged_user
 from tests.support.pythons import base, needs_python, python
 from tests.support.workspace import write_files
 
@@ -446,8 +447,38 @@ def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     assert "no regular file" in refusal(tmp_path)
 
 
+@needs_unprivileged_user
+@needs_root
+def test_a_declaration_that_may_not_be_read_is_said(public_path: Path) -> None:
+    shutil.copy(SCRIPT, public_path)
+    (public_path / "greenroom.toml").touch(mode=0o600)
+    done = subprocess.run(
+        [*as_nobody(), "/usr/bin/env", "-i", _public_python(), "-I", "-S", str(public_path / SCRIPT.name)],
+        cwd=public_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert "greenroom.toml: cannot be read: Permission denied" in done.stderr
+
+
+def _public_python() -> str:
+    """Return an interpreter that every user can start."""
+    usual = [Path("/usr/bin/python3.11"), Path("/usr/bin/python3"), Path("/usr/local/bin/python3")]
+    found = next((str(path) for path in usual if path.exists()), None)
+    return found or pytest.skip("no interpreter here is open to other users")
+
+
 def test_a_fault_says_one_line() -> None:
     assert str(Fault("use", "a\nb", "file", 3, "do")) == "file:3: a b (do)"
+
+
+def test_a_fault_never_repeats_credentials(project: Callable[..., Path]) -> None:
+    text = "registry = 'https://bob:S3CRET@host/x.py'\n[actors]\n'a.A' = []\n"
+    assert "S3CRET" not in refusal(project({"greenroom.toml": text}))
+    text = "[actors]\n'a.A' = { environment = 'https://S3CRET@host' }\n"
+    assert "***@host" in refusal(project({"greenroom.toml": text}))
 
 
 def test_help_needs_no_declaration(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ def own_source(
     if found == ["pyproject.toml"] and os.path.isfile(os.path.join(directory, "uv.lock")):
         return sources.of_project(table, path, directory)
     if found == ["pyproject.toml"]:
+        sources.check_names({"extras": table.get("extras", [])}, path, directory)
         return _editable(directory, table, path, report)
     for key in ("extras", "groups"):
         if key in table:

@@ -127,7 +127,7 @@ class Sources:
 
     def of_project(self, table: dict[str, Any], path: Path, directory: str) -> ProjectSource:
         """Return the extras and groups of a uv project, names that it does not declare reported."""
-        self._check_names(table, path, directory)
+        self.check_names(table, path, directory)
         return ProjectSource(
             directory=directory,
             package=table.get("package"),
@@ -136,7 +136,8 @@ class Sources:
             default_groups=table.get("default-groups", self.default_groups),
         )
 
-    def _check_names(self, table: dict[str, Any], path: Path, directory: str) -> None:
+    def check_names(self, table: dict[str, Any], path: Path, directory: str) -> None:
+        """Note extras, groups and members that a project does not declare, as far as that is known."""
         root = self.projects.read(directory)
         project = self._member(root, table, path) if root and "package" in table else root
         if root is None or project is None:
