@@ -25,17 +25,17 @@ def room(path: str) -> str:
 
     :param path: need not exist: the nearest directory above counts.
     """
-    while not os.path.lexists(path) and os.path.dirname(path) != path:
-        path = os.path.dirname(path)
+    place = path
+    while not os.path.lexists(place) and os.path.dirname(place) != place:
+        place = os.path.dirname(place)
     try:
-        found = os.statvfs(path)
+        found = os.statvfs(place)
     except OSError:
         return f"no space is left for {path}"
     free = found.f_bavail * found.f_frsize
     # File systems without a table of inodes (btrfs) say 0 of 0.
-    if found.f_files and not found.f_favail:
-        return f"no inode is left for {path} ({_size(free)} free)"
-    return f"no space is left for {path} ({_size(free)} free)"
+    what = "inode" if found.f_files and not found.f_favail else "space"
+    return f"no {what} is left for {path} ({_size(free)} free)"
 
 
 def _size(count: float) -> str:
