@@ -6,9 +6,10 @@ import hashlib
 import os
 import subprocess
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from greenroom.interpreters import discovery
 from greenroom.recipes import keys
 from greenroom.recipes.model import Distribution, Editable, Late, Python, Recipe, Wheel
 from greenroom.store import commit, layout
@@ -43,13 +44,14 @@ class Workshop:
     store: Store
     uv_cache: Path
     group: Group
+    python: str | None = None
+    """The interpreter's path; None: the tests' own."""
     count: int = 0
-    made: dict[str, Made] = field(default_factory=dict)
 
     @property
     def interpreter(self) -> Interpreter:
         """The interpreter of every environment."""
-        return jobs.interpreter()
+        return jobs.interpreter() if self.python is None else discovery.inspect(self.python)
 
     def wheel(self, name: str, version: str = "1.0", **options: Any) -> Made:
         """Write a wheel; see :func:`tests.support.distributions.wheel`."""

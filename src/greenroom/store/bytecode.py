@@ -74,8 +74,9 @@ def compile_into(  # noqa: PLR0913 - what it works on, the rest by name
     compiled = 0
     try:
         os.makedirs(cache, exist_ok=True)
-        linker = _Linker(root, cache, ending, shipped)
-        missing = linker.link(_digested(root, sources))
+        linker = _Linker(root, cache, ending)
+        wanted = (source for source in sources if _target(source[0], ending) not in shipped)
+        missing = linker.link(_digested(root, wanted if shipped else sources))
         for _ in range(_ROUNDS):
             missing = [source for source in missing if not os.path.exists(compiling.bad(cache, source[1]))]
             if not missing:
@@ -90,8 +91,8 @@ def compile_into(  # noqa: PLR0913 - what it works on, the rest by name
 class _Linker:
     """Links cached files into the ``__pycache__`` folders of one environment."""
 
-    def __init__(self, root: str, cache: str, ending: str, shipped: Collection[str]) -> None:
-        self._root, self._cache, self._ending, self._shipped = root, cache, ending, shipped
+    def __init__(self, root: str, cache: str, ending: str) -> None:
+        self._root, self._cache, self._ending = root, cache, ending
         self.linked = self.copied = 0
 
     def link(self, sources: Iterable[Source]) -> list[Source]:
@@ -147,13 +148,18 @@ class _Linker:
 
         Only unchecked files: others compare themselves with their source.
         """
-        if os.path.relpath(target, self._root) in self._shipped or os.path.samefile(cached, target):
+        if os.path.samefile(cached, target):
             return
         with open(target, "rb") as file:
             if file.read(8)[_FLAGS] != _UNCHECKED:
                 return
         linking.copy_beside(cached, target)
         self.copied += 1
+
+
+def _target(path: str, ending: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/__pycache__/{name[:-3]}{ending}"
 
 
 def _digested(root: str, sources: Iterable[Source]) -> Iterable[Source]:
