@@ -100,7 +100,8 @@ def _holds(data: Mapping[str, Any], declaration: str, environ: Mapping[str, str]
     return (
         data["schema"] == _SCHEMA
         and data["identity"] == _identity(declaration, environ, data["variables"])
-        and not (data["impatient"] and time_ns() - data["written"] > _PATIENCE)
+        # Not from the future either: a clock jumped back.
+        and (not data["impatient"] or 0 <= time_ns() - data["written"] <= _PATIENCE)
         and all(writable == _is_writable(path) for path, writable in data["needs"]["stores"])
         and all(_same(entry, data["written"]) for entry in data["inputs"])
     )
