@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from greenroom.errors import GreenroomError  # noqa: TC001 - types of data are there at run time
 
-__all__ = ["Failed", "Note", "Output", "Phase", "Queued", "Ready", "Started", "Waiting"]
+__all__ = ["Failed", "Locked", "Note", "Output", "Phase", "Queued", "Ready", "Started", "Waiting"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +90,17 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Locked:
+    """A lock of ``greenroom.lock/`` was written, or could not be: the end of a phase ``lock``."""
+
+    components: tuple[str, ...]
+    file: str
+    error: GreenroomError | None
+    seconds: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """Something the user should know once: a copy instead of a link, an ignored setting."""
 
@@ -98,5 +109,5 @@ class Note:
     at: float
 
 
-Event = Queued | Waiting | Started | Phase | Output | Ready | Failed | Note
+Event = Queued | Waiting | Started | Phase | Output | Ready | Failed | Locked | Note
 Observer = Callable[[Event], None]

@@ -6,7 +6,7 @@ import os
 import shutil
 import socket
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from greenroom.builder import causes, lockinputs, ownconfig
@@ -42,6 +42,7 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
     upgrade: bool = False,
     offline: bool = False,
     log_directory: str | None = None,
+    group: Group | None = None,
 ) -> str:
     """Resolve the requirements of ``spec`` for all platforms and write its lock.
 
@@ -52,6 +53,7 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
     :param interpreter: builds metadata where an index has none; its minor version is the lowest locked for.
     :param component: whom to name in an error.
     :param upgrade: forget the pins of the lock that is there.
+    :param group: whose processes uv is to be among; None: a group of its own.
     :param log_directory: where to keep uv's output; None keeps none (an error holds its end).
     :returns: the absolute path of the lock.
     :raises LockingFailed: uv found no resolution, or could not read an input, or the disk refuses.
@@ -67,8 +69,11 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
             inputs = lockinputs.prepare(spec, root, folder, environ)
             observer(_phase(title, inputs.title))
             attempt = _Attempt(inputs, folder, target, interpreter, environ)
-            with _log(log_directory, spec.lock_name, attempt.hidden) as log:
-                attempt.run(spec, title, log, observer, upgrade=upgrade, offline=offline)
+            with (
+                _log(log_directory, spec.lock_name, attempt.hidden) as log,
+                Group() if group is None else nullcontext(group) as running,
+            ):
+                attempt.run(spec, title, log, observer, running, upgrade=upgrade, offline=offline)
             with open(attempt.out, encoding="utf-8") as file:
                 text = generated.stamp(file.read(), spec, root, environ)
             _replace(target, text)
@@ -100,12 +105,13 @@ class _Attempt:
         self.variables = settings.variables(environ)
         self.hidden = secrets.secrets_of(environ)
 
-    def run(
+    def run(  # noqa: PLR0913 - what a resolution needs, each once
         self,
         spec: EnvironmentSpec,
         component: str,
         log: Log | None,
         observer: Observer,
+        group: Group,
         *,
         upgrade: bool,
         offline: bool,
@@ -140,14 +146,13 @@ class _Attempt:
         for ignored in transport.ignored:
             what = f"{ignored.key} in {ignored.file} is ignored: it would change what is installed"
             observer(Note(key="", text=what, at=time.monotonic()))
-        with Group() as group:
-            outcome = group.run(
-                [uv, *arguments],
-                cwd=self.inputs.directory,
-                env=self.variables | _build_variables(spec, self.environ),
-                on_line=say,
-                secrets=self.hidden,
-            )
+        outcome = group.run(
+            [uv, *arguments],
+            cwd=self.inputs.directory,
+            env=self.variables | _build_variables(spec, self.environ),
+            on_line=say,
+            secrets=self.hidden,
+        )
         if not outcome.ok:
             raise self._failure(outcome, component, log)
 

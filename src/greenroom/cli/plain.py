@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from greenroom.builder.events import Failed, Note, Output, Phase, Queued, Ready, Started, Waiting
+from greenroom.builder.events import Failed, Locked, Note, Output, Phase, Queued, Ready, Started, Waiting
 from greenroom.cli import terminal
 from greenroom.cli.words import few
+from greenroom.errors import InterruptedRunError
 
 if TYPE_CHECKING:
     from greenroom.builder.events import Event
@@ -37,8 +38,10 @@ class Lines:
             return f"  [{self._names.get(event.key, event.key)}] {event.line}" if self._verbose else None
         if isinstance(event, Note):
             return f"note: {event.text}"
+        if isinstance(event, Locked):
+            return f"{few(event.components)}: {'not locked' if event.error else 'locked'}"
         names = self._names[event.key] = few(event.components)
-        if isinstance(event, Phase) and event.phase != "lock" and not self._verbose:
+        if isinstance(event, Phase) and not self._verbose:
             return None
         words = _words(event)
         return f"{names}: {words}" if words else None
@@ -59,5 +62,5 @@ def _words(event: Queued | Waiting | Started | Phase | Ready | Failed) -> str:
                 f"ready, built in {event.seconds:.1f} s" if event.built else "ready, built by another process"
             )
         case Failed():
-            words = "failed"
+            words = "stopped" if event.error.status == InterruptedRunError.status else "failed"
     return words

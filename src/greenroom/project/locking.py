@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from greenroom.builder.events import Locked
 from greenroom.errors import GreenroomError, LockOutdated
 from greenroom.locks import generated
 from greenroom.project.model import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from greenroom.builder.events import Observer
+    from greenroom.builder.events import Event, Observer
     from greenroom.components import Component, EnvironmentSpec
     from greenroom.project.planning import Planner
+    from greenroom.uv.process import Group
 
 __all__ = ["Outdated", "outdated", "refused", "write"]
+
+MOST = 8
+"""Locks that are made at the same time at most: each uv resolves in parallel by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +73,7 @@ def refused(found: Iterable[Outdated]) -> tuple[Problem, ...]:
 
 
 def write(
-    found: Iterable[Outdated],
+    found: Sequence[Outdated],
     planner: Planner,
     environ: Mapping[str, str],
     *,
@@ -71,32 +81,90 @@ def write(
     upgrade: bool = False,
     offline: bool = False,
 ) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Write locks; the failure of one does not stop the others.
+    """Write locks, several at the same time; the failure of one does not stop the others.
 
+    :param observer: called on this thread.
     :param upgrade: forget the pins that are there.
-    :returns: the paths that were written, and what failed.
+    :returns: the paths that were written, and what failed, in the order of ``found``.
+    :raises KeyboardInterrupt: Ctrl-C, when every process has ended; locks that were not finished are
+        as they were.
     """
-    from greenroom.builder import relocking  # noqa: PLC0415 - starts processes: only to write a lock
+    from greenroom.uv.process import Group  # noqa: PLC0415 - starts processes: only to write a lock
 
-    root = planner.setting.declaration.root
-    written: list[str] = []
-    problems: list[Problem] = []
-    for lock in found:
+    events: SimpleQueue[Event] = SimpleQueue()
+    ended: dict[str, Locked] = {}
+    work = _Work(planner, environ, events, upgrade=upgrade, offline=offline)
+    with Group() as group, ThreadPoolExecutor(min(MOST, os.cpu_count() or 1)) as pool:
         try:
-            path = relocking.lock(
+            for lock in found:
+                pool.submit(work.lock, lock, group)
+            while len(ended) < len(found):
+                event = events.get()
+                if isinstance(event, Locked):
+                    ended[event.file] = event
+                observer(event)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            group.end()
+            raise
+    results = [(lock, ended[lock.file].error) for lock in found]
+    return (
+        tuple(lock.file for lock, error in results if error is None),
+        tuple(
+            Problem(components=(lock.component,), error=error) for lock, error in results if error is not None
+        ),
+    )
+
+
+class _Work:
+    """What threads do: one lock each, and exactly one end for each."""
+
+    def __init__(
+        self,
+        planner: Planner,
+        environ: Mapping[str, str],
+        events: SimpleQueue[Event],
+        *,
+        upgrade: bool,
+        offline: bool,
+    ) -> None:
+        self._planner = planner
+        self._environ = environ
+        self._events = events
+        self._upgrade = upgrade
+        self._offline = offline
+        self._finding = threading.Lock()
+
+    def lock(self, lock: Outdated, group: Group) -> None:
+        """Write one lock and say how it ended."""
+        from greenroom.builder import relocking  # noqa: PLC0415 - heavy: only to write a lock
+
+        began = time.monotonic()
+        error: GreenroomError | None = None
+        try:
+            with self._finding:  # once for each request, and told by one
+                interpreter = self._planner.interpreter(lock.spec)
+            relocking.lock(
                 lock.spec,
-                root,
-                planner.interpreter(lock.spec),
-                observer=observer,
-                environ=environ,
+                self._planner.setting.declaration.root,
+                interpreter,
+                observer=self._events.put,
+                environ=self._environ,
                 component=lock.component,
-                upgrade=upgrade,
-                offline=offline,
+                upgrade=self._upgrade,
+                offline=self._offline,
+                group=group,
             )
-            written.append(path)
-        except GreenroomError as error:
-            problems.append(Problem(components=(lock.component,), error=error))
-    return tuple(written), tuple(problems)
+        except GreenroomError as raised:
+            error = raised
+        except BaseException as raised:  # our bug: said as such, and nobody waits for ever
+            error = GreenroomError(f"{type(raised).__name__}: {raised}", where=lock.component)
+            raise
+        finally:
+            now = time.monotonic()
+            self._events.put(
+                Locked(components=(lock.component,), file=lock.file, error=error, seconds=now - began, at=now)
+            )
 
 
 def _staleness(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> str | None:

@@ -27,7 +27,7 @@ def show_sync(data: Mapping[str, Any], style: Style) -> str:
     total = len(data["ready"]) + len(data["built"]) + len(data["joined"])
     if data["ready"] and words:
         words.append(f"{len(data['ready'])} there already")
-    line = style.paint(f"{count(total, 'environment')} ready", "ready")
+    line = style.paint(f"{count(total, 'environment')} ready", "ready" if total else "bold")
     line += f": {', '.join(words)}" if words else ""
     if data["locked"]:
         line += f"; {count(len(data['locked']), 'lock')} written"
@@ -83,7 +83,10 @@ def _content(found: Mapping[str, Any], style: Style) -> str:
 
 
 def _problems(problems: list[dict[str, Any]], style: Style) -> list[str]:
-    return [
-        f"{style.paint('failed', 'failed')}  {few(problem['components'])}\n  {problem['message']}"
-        for problem in problems
-    ]
+    return [f"{style.paint('failed', 'failed')}  {_told(problem)}" for problem in problems]
+
+
+def _told(problem: Mapping[str, Any]) -> str:
+    """Return whom a problem concerns and what it is; a message that names the one says enough."""
+    names, message = problem["components"], problem["message"]
+    return str(message) if len(names) == 1 and names[0] in message else f"{few(names)}\n        {message}"
