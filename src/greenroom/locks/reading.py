@@ -96,16 +96,33 @@ def inputs(spec: EnvironmentSpec, root: str, environ: Mapping[str, str] | None =
 
     :param environ: the caller's variables; None: those of this process.
 
-    Local sources count beside these: :attr:`greenroom.recipes.model.Supply.files`.
-
-    :raises GreenroomError: as :func:`read`, where a file must be read to know the others.
+    Local sources count beside these: :attr:`greenroom.recipes.model.Supply.files`. Where a file is at
+    fault, those that it would lead to are left out: without it correct, nothing can be read anyway.
     """
     source = spec.source
-    if isinstance(source, ProjectSource):
-        return (*projects.inputs(source), *staleness.watched(source.directory))
     if isinstance(source, PylockSource):
         return (source.path,)
-    return generated.inputs(spec, root, os.environ if environ is None else environ)
+    try:
+        if isinstance(source, ProjectSource):
+            return (*projects.inputs(source), *staleness.watched(source.directory))
+        return generated.inputs(spec, root, os.environ if environ is None else environ)
+    except GreenroomError:
+        return _named(spec, root)
+
+
+def _named(spec: EnvironmentSpec, root: str) -> tuple[str, ...]:
+    """Return the files that a source names itself."""
+    source = spec.source
+    if isinstance(source, ProjectSource):
+        names = ("uv.lock", "pyproject.toml", "uv.toml")
+        return tuple(os.path.join(source.directory, name) for name in names)
+    files: tuple[str, ...] = ()
+    if isinstance(source, RequirementsSource):
+        files = (*source.requirements, *source.constraints, *source.overrides, *source.build_constraints)
+        files = (*files, source.config) if source.config else files
+    elif isinstance(source, ScriptSource):
+        files = (source.path,)
+    return (generated.path(root, spec.lock_name), *files)
 
 
 def requires_python(
