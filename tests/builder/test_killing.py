@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import random
 import signal
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     from greenroom.builder.work import Job
 
-ROUNDS = 50 if os.environ.get("GREENROOM_TEST_PROFILE") == "nightly" else 4
+NIGHTLY = os.environ.get("GREENROOM_TEST_PROFILE") == "nightly"
+ROUNDS = 50 if NIGHTLY else 4
 NAMES = [f"pack{number}" for number in range(12)]
 
 
@@ -79,8 +81,9 @@ def test_killing_greenroom_at_random_moments_leaves_nothing_that_counts(
         time.sleep(chance.uniform(0, whole))  # the moment itself is what is tested
         running.kill()
         running.wait(status=None)
-        for pid in processes.children():  # what it started ends with it, whoever its parent is now
-            assert processes.wait_for(pid, 10), f"round {round_}: process {pid} lives on"
+        while left := processes.children():  # what it started ends with it, generation by generation
+            for pid in left:
+                assert processes.wait_for(pid, 10), f"round {round_}: process {pid} lives on"
         if check_complete_when_ready(store, job):
             store = Store(path=f"{store.path}-{round_}", writable=True)
             continue
@@ -109,6 +112,34 @@ def test_killing_uv_at_random_moments_is_a_failure_or_nothing_and_never_half_an_
             store = Store(path=f"{store.path}-{round_}", writable=True)
     syncer.start([job], Path(store.path), environ, folder=tmp_path).wait(status=0)
     assert check_complete_when_ready(store, job)
+
+
+@needs_linux
+def test_a_kill_before_any_single_step_leaves_nothing_that_counts(
+    index: Index, store: Store, environ: dict[str, str], tmp_path: Path
+) -> None:
+    parts = [
+        jobs.part(index, index.add_wheel("alpha", "1.0")),
+        jobs.part(index, index.add_sdist("built", "1.0")),
+    ]
+    job = jobs.job(parts, bytecode=True)
+    steps = itertools.count(1) if NIGHTLY else iter((1, 3, 8, 13, 20, 30, 45, 60, 80, 110, 150))
+    for step in steps:
+        one = Store(path=f"{store.path}-{step}", writable=True)
+        running = syncer.start([job], Path(one.path), environ, folder=tmp_path, dies_at=step)
+        outcome = running.wait(status=None)
+        while left := processes.children():
+            for pid in left:
+                assert processes.wait_for(pid, 10), f"step {step}: process {pid} lives on"
+        if outcome.status == 0:
+            break
+        assert outcome.status == -signal.SIGKILL, outcome
+        if layout.state(one, job.key)[0] == State.READY:
+            code = [one.interpreter(job.key), "-I", "-c", "import alpha, built"]
+            subprocess.run(code, check=True, cwd="/")
+        syncer.start([job], Path(one.path), environ, folder=tmp_path).wait(status=0)
+        assert layout.state(one, job.key) == (State.READY, ""), step
+        assert not list(Path(one.building).iterdir()), step
 
 
 def _uvs() -> list[int]:

@@ -70,7 +70,7 @@ def test_events_of_a_key_come_in_order_on_the_callers_thread(
     sync(work, store, environ, observer=observe)
     assert threads == {threading.get_ident()}
     for job in work:
-        mine = [event for event in events if event.key == job.key]
+        mine = [event for event in events if getattr(event, "key", None) == job.key]
         assert isinstance(mine[0], Queued)
         assert isinstance(mine[1], Started)
         assert isinstance(mine[-1], Ready)

@@ -1,14 +1,16 @@
 """Build pickled jobs in a process of its own, which a test may interrupt or kill.
 
-As a script: ``python syncer.py JOBS STORE [offline] [EVENT:PORT]``. Each event is one JSON line on
+As a script: ``python syncer.py JOBS STORE [offline] [EVENT:PORT] [die=N]``. Each event is one JSON line on
 stdout; the status is 0 when every job ended well, 1 when one failed, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -38,17 +40,21 @@ def start(
     prefix: Sequence[str] = (),
     offline: bool = False,
     tells: tuple[str, Gate] | None = None,
+    dies_at: int | None = None,
 ) -> Running:
     """Start a process that builds ``jobs``.
 
     :param folder: where the pickled jobs go; also its working directory.
     :param prefix: what stands before the program.
+    :param dies_at: the number of the step in the store (opened, made, moved or removed file, lock,
+        started program) before which the process kills itself.
     :param tells: an event's name, and the gate at which the process arrives when it happens.
     """
     file = folder / f"jobs-{os.urandom(4).hex()}.pickle"
     file.write_bytes(pickle.dumps(list(jobs)))
     arguments = [sys.executable, __file__, str(file), str(store), *(["offline"] if offline else [])]
     arguments += [f"{tells[0]}:{tells[1].port}"] if tells else []
+    arguments += [f"die={dies_at}"] if dies_at is not None else []
     return Running([*prefix, *arguments], cwd=folder, env=environ, stdin="")
 
 
@@ -71,10 +77,30 @@ def _printer(tells: str) -> Observer:
     return show
 
 
+STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.link", "subprocess.Popen"}
+STEPS |= {"fcntl.flock", "os.symlink"}
+
+
+def _die_at(number: int, store: str) -> None:
+    steps = itertools.count(1)
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event not in STEPS:
+            return
+        named = event in {"fcntl.flock", "subprocess.Popen"} or store in str(arguments)
+        if named and next(steps) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
 def _main(file: str, store: str, *options: str) -> int:
     from greenroom.builder import syncing
     from greenroom.store.layout import Store
 
+    for option in options:
+        if option.startswith("die="):
+            _die_at(int(option.removeprefix("die=")), store)
     jobs = pickle.loads(Path(file).read_bytes())  # noqa: S301 - written by start()
     try:
         results = syncing.sync(

@@ -41,15 +41,25 @@ def _destination(link: str, tree: str) -> str:
 
 
 def _tell_repository(source: str, target: str) -> None:
-    """Write a git file: the repository stays where it is, the copy is its working tree."""
+    """Make the copy a working tree of its own of the source's repository, as ``git worktree`` does.
+
+    It has its own index, because asking git whether something changed writes there.
+    See «commondir» in https://git-scm.com/docs/gitrepository-layout.
+    """
     git = os.path.join(source, ".git")
-    if os.path.isdir(git):
-        text = f"gitdir: {git}\n"
-    elif os.path.isfile(git):  # a linked working tree or a submodule
+    if os.path.isfile(git):  # a linked working tree or a submodule
         with open(git, encoding="utf-8", errors="surrogateescape") as file:
-            place = file.read().removeprefix("gitdir:").strip()
-        text = f"gitdir: {os.path.join(source, place)}\n"
-    else:
+            git = os.path.join(source, file.read().removeprefix("gitdir:").strip())
+    if not os.path.isfile(os.path.join(git, "HEAD")):
         return
-    with open(os.path.join(target, ".git"), "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
+    own = os.path.join(target, ".git")
+    os.mkdir(own)
+    for name in ("HEAD", "index"):
+        if os.path.isfile(os.path.join(git, name)):
+            shutil.copy2(os.path.join(git, name), os.path.join(own, name))
+    common = git
+    if os.path.isfile(os.path.join(git, "commondir")):
+        with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+            common = os.path.normpath(os.path.join(git, file.read().strip()))
+    with open(os.path.join(own, "commondir"), "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(f"{common}\n")

@@ -116,8 +116,6 @@ def _variables(place: Workplace, build: Build) -> dict[str, str]:
     declared = dict(build.inputs.variables)
     passed = settings.variables(place.run.environ)
     kept = {name: value for name, value in passed.items() if name not in declared}
-    # Builds that ask git about a local source must not write into its repository.
-    kept["GIT_OPTIONAL_LOCKS"] = "0"
     return kept | {name: value for name, value in declared.items() if value is not None}
 
 
