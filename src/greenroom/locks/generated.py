@@ -54,7 +54,7 @@ def stamp(text: str, spec: EnvironmentSpec, root: str, environ: Mapping[str, str
     body = "\n".join(line for line in own.splitlines() if not line.startswith("#"))
     found = origins.of(spec, root, environ)
     lines = [
-        f"# Written by `greenroom lock {spec.lock_name}`; change its sources instead.",
+        "# Written by `greenroom lock`; change its sources instead.",
         credentials.strip_all(body.strip("\n")),
         "",
         "[tool.greenroom]",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from greenroom import snapshot
 from greenroom.declaration import reading
-from greenroom.errors import GreenroomError, NoStoreWritable, UnknownComponent
+from greenroom.errors import GreenroomError, LockMissing, NoStoreWritable, StaleLock, UnknownComponent
 from greenroom.interpreters import discovery
 from greenroom.locks import generated
 from greenroom.locks import reading as locks
@@ -152,7 +152,7 @@ class Planner:
                 users.setdefault(made.key, []).append(component.name)
                 firsts.setdefault(made.key, made)
             except GreenroomError as error:
-                problems.append(Problem(components=(component.name,), error=error))
+                problems.append(Problem(components=(component.name,), error=_advised(error, component)))
             files.append((component.name, self._files(component.spec)))
         notes = dict.fromkeys(note for made in firsts.values() for note in made.supply.notes)
         return Plan(
@@ -247,6 +247,14 @@ class Planner:
             for request, found in self._interpreters.items()
             if request is not None and not isinstance(found, GreenroomError)
         )
+
+
+def _advised(error: GreenroomError, component: Component) -> GreenroomError:
+    """Return an error about a lock of our own with the command for this component, as people know it."""
+    ours = component.spec is not None and isinstance(component.spec.source, generated.LOCKED_HERE)
+    if ours and isinstance(error, LockMissing | StaleLock):
+        error.todo = f"greenroom lock {component.name}"
+    return error
 
 
 def _same(spec: EnvironmentSpec) -> object:
