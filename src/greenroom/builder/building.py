@@ -95,7 +95,7 @@ def _build_locked(run: Run, job: Job, began: float, descriptor: int) -> None:
             mapped = place.mapped(error)
             log.write(f"failed: {mapped}")
             raise mapped from error
-        _tell_cost(place, committed)
+        _note_cost(place, committed)
         log.write("ready")
 
 
@@ -182,14 +182,11 @@ def _rejected(place: Workplace, error: ProofFailed) -> GreenroomError:
     return place.failing(error.what, ProofRejected, advice if error.distributions else None)
 
 
-def _tell_cost(place: Workplace, committed: Committed) -> None:
+def _note_cost(place: Workplace, committed: Committed) -> None:
     record = committed.record
     place.log.write(f"linked {record.linked} files, copied {record.copied}")
     if record.copied:
-        place.note(
-            f"{record.copied} files were copied, not linked: uv's cache and the store are on different file "
-            "systems (UV_CACHE_DIR names a cache beside the store)"
-        )
+        place.run.copied.append((record.copied, committed.shared.size))
 
 
 def _is_ready(run: Run, job: Job) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-__all__ = ["is_full", "room"]
+__all__ = ["is_full", "room", "size_text"]
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -35,10 +35,11 @@ def room(path: str) -> str:
     free = found.f_bavail * found.f_frsize
     # File systems without a table of inodes (btrfs) say 0 of 0.
     what = "inode" if found.f_files and not found.f_favail else "space"
-    return f"no {what} is left for {path} ({_size(free)} free)"
+    return f"no {what} is left for {path} ({size_text(free)} free)"
 
 
-def _size(count: float) -> str:
+def size_text(count: float) -> str:
+    """Return a number of bytes for people."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000 or unit == "GB":
             return f"{count:.0f} {unit}" if unit in {"bytes", "kB"} else f"{count:.1f} {unit}"

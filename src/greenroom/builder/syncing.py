@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from greenroom.builder import building
+from greenroom.builder import building, disk
 from greenroom.builder.events import Event, Failed, Note, Queued, Ready
 from greenroom.builder.fetching import Fetcher
 from greenroom.builder.work import Result
@@ -66,7 +66,8 @@ def sync(
         return ()
     layout.prepare(store)
     with Group() as group:
-        return _Sync(jobs, store, group, observer=observer, environ=environ, offline=offline).run(at_once)
+        run = _Sync(jobs, store, group, observer=observer, environ=environ, offline=offline)
+        return run.run([job.key for job in jobs], at_once)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +92,8 @@ class _Sync:
     ) -> None:
         self._observer = observer
         self._deaf = False
-        self._jobs = jobs
-        self._waiting = deque(jobs)
+        self._jobs = tuple({job.key: job for job in jobs}.values())
+        self._waiting = deque(self._jobs)
         self._messages: SimpleQueue[Event | Result | _Broken] = SimpleQueue()
         self._results: dict[str, Result] = {}
         stopped = threading.Event()
@@ -121,8 +122,11 @@ class _Sync:
             stopped=stopped,
         )
 
-    def run(self, at_once: int | None) -> tuple[Result, ...]:
-        """Build everything."""
+    def run(self, keys: Sequence[str], at_once: int | None) -> tuple[Result, ...]:
+        """Build everything.
+
+        :param keys: the keys whose results are wanted, in their order.
+        """
         threads = [
             threading.Thread(target=self._work, name=f"greenroom-build-{number}", daemon=True)
             for number in range(min(at_once or _builds_at_once(), len(self._jobs)))
@@ -134,12 +138,23 @@ class _Sync:
             self._run.uv_version()  # too old a uv ends the run
             while len(self._results) < len(self._jobs):
                 self._hand_on(self._messages.get())
+            self._tell_copies()
         except BaseException:
             self._stop(threads)
             raise
         finally:
             self._run.fetcher.close()
-        return tuple(self._results[job.key] for job in self._jobs)
+        return tuple(self._results[key] for key in keys)
+
+    def _tell_copies(self) -> None:
+        """Say once what could not be linked, and how to avoid it."""
+        count, size = (sum(numbers) for numbers in zip((0, 0), *self._run.copied, strict=True))
+        if count:
+            text = (
+                f"{count} files ({disk.size_text(size)}) were copied, not linked: uv's cache is on another "
+                "file system than the store; let UV_CACHE_DIR name a directory beside the store"
+            )
+            self._tell(Note(key="", text=text, at=time.monotonic()))
 
     def _announce(self) -> None:
         for ignored in self._run.transport.ignored:
@@ -151,6 +166,8 @@ class _Sync:
     def _tell(self, event: Event) -> None:
         try:
             self._observer(event)
+        except KeyboardInterrupt:  # Ctrl-C met it there by chance
+            raise
         except BaseException:
             self._deaf = True
             raise
@@ -181,6 +198,7 @@ class _Sync:
         """Kill every process and end every unfinished key; an observer that raised is left alone."""
         self._run.stopped.set()
         self._run.group.end()
+        self._run.fetcher.close()
         deadline = time.monotonic() + GRACE
         for thread in threads:
             if thread.ident is not None:

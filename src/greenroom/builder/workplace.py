@@ -58,6 +58,8 @@ class Run:
     """Puts an event on its way to the caller's thread."""
     stopped: threading.Event
     """Set on Ctrl-C or when an observer raised: nothing further is begun."""
+    copied: list[tuple[int, int]] = field(default_factory=list)
+    """Files and bytes that were copied instead of linked, for each environment that had some."""
 
     def check(self) -> None:
         """Stop here when the run is stopped.
