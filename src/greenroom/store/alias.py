@@ -33,6 +33,7 @@ _LEFT = ("PYTHONHOME", "PYTHONPATH")
 """What the caller's own environment may have left, and would let other code run."""
 _LONGEST = 200
 """Bytes: file systems allow 255, and temporary names need some."""
+_PYTHON = re.compile(r"(python|pypy|graalpy)[\d.]*t?")
 _PLAIN = re.compile(r"[a-z0-9._-]")
 
 
@@ -153,8 +154,22 @@ it: change the declaration and run `greenroom sync`. Removing it removes nothing
 
 
 def _program(path: str, environment: str, program: str, variables: Pairs) -> None:
-    lines = ["#!/bin/sh", *_exports(environment, variables), f'exec {quote(program)} "$@"', ""]
+    guard = [_guard(environment)] if _PYTHON.fullmatch(os.path.basename(program)) else []
+    lines = ["#!/bin/sh", *guard, *_exports(environment, variables), f'exec {quote(program)} "$@"', ""]
     _text(path, "\n".join(lines), 0o755)
+
+
+def _guard(environment: str) -> str:
+    """Return a line that turns installers away: they would go where the interpreter says it is.
+
+    Read-only folders do not stop root. uv asks an interpreter by a module of that name before it
+    installs, pip marks the interpreter that it runs itself in.
+    """
+    text = f"greenroom: this stands for {environment}, into which nothing can be installed"
+    return (
+        f'case "${{_PIP_RUNNING_IN_SUBPROCESS-}}:$*" in 1:*|*get_interpreter_info*) '
+        f"printf '%s\\n' {quote(text)} >&2; exit 1;; esac"
+    )
 
 
 def _exports(environment: str, variables: Pairs) -> list[str]:

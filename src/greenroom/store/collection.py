@@ -87,7 +87,7 @@ def plan(
     for candidate in chosen:
         ledger.add_tree(store.environment(candidate.key))
     gone = {candidate.key for candidate in chosen}
-    swept = sweeping.sweep(store, ledger, gone=gone, now=now, remove=False)
+    swept = sweeping.plan(store, ledger, gone=gone, now=now)
     return Plan(
         items=(*map(_item, chosen), *map(_swept, swept)),
         kept=tuple(Kept(key=item.key, reason=item.reason) for item in kept),
@@ -105,20 +105,22 @@ def collect(
     """
     now = time.time() if now is None else now
     chosen, kept = _choose(store, keep_days=keep_days, max_size=max_size, now=now)
-    ledger, removed = Ledger(), []
+    removed, freed = [], 0
     stays = [Kept(key=item.key, reason=item.reason) for item in kept]
     for candidate in chosen:
+        ledger = Ledger()  # one for each: removing one changes what the next one frees
         reason = _remove(store, candidate, ledger)
         if reason:
             stays.append(Kept(key=candidate.key, reason=reason))
         else:
             removed.append(candidate)
+            freed += ledger.freed
     with locking.alone(store.locks) as alone:
-        swept = sweeping.sweep(store, ledger, gone=set(), now=now, remove=True, shared=alone)
+        swept, more = sweeping.sweep(store, now=now, shared=alone)
     return Collected(
         items=(*map(_item, removed), *map(_swept, swept)),
         kept=tuple(stays),
-        freed=ledger.freed,
+        freed=freed + more,
         busy=not alone,
     )
 

@@ -10,6 +10,7 @@ from greenroom.errors import RecordUnreadable
 from greenroom.recipes.keys import wheel_key
 from greenroom.recipes.model import Build
 from greenroom.store import layout, locking, moving, records, roots, sizes
+from greenroom.store.sizes import Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
 
     from greenroom.store.layout import Store
     from greenroom.store.model import Record
-    from greenroom.store.sizes import Ledger
 
-__all__ = ["Swept", "sweep"]
+__all__ = ["Swept", "plan", "sweep"]
 
 _LOG_DAYS = 30
 _BAD_DAYS = 90
@@ -35,35 +35,52 @@ class Swept:
     reason: str
 
 
-def sweep(
-    store: Store,
-    ledger: Ledger,
-    *,
-    gone: Collection[str],
-    now: float,
-    remove: bool,
-    shared: bool = True,
-) -> tuple[Swept, ...]:
-    """Remove (or only count) what nothing refers to.
+def plan(store: Store, ledger: Ledger, *, gone: Collection[str], now: float) -> tuple[Swept, ...]:
+    """Return what nothing would refer to any more.
 
-    :param ledger: what is removed already, or would be; the rest is added to it.
+    :param ledger: what would be removed already; the rest is added to it.
     :param gone: keys of environments that would be removed.
-    :param shared: False leaves what running builds may be about to use.
     """
-    kept = list(_records(store, gone))
-    found: list[tuple[Swept, str]] = []
-    if shared:
-        found += _wheels(store, kept)
-        found += _builds(store)
-    found += _trash(store)
-    found += _logs(store, kept, now)
-    found += _roots(store, now)
+    found = list(_unneeded(store, gone, now, shared=True))
     for _, path in found:
         ledger.add_tree(path)
-        if remove:
-            _gone(store, path)
-    bytecode = _bytecode(store, ledger, now, remove=remove) if shared else []
-    return (*bytecode, *(swept for swept, _ in found))
+    dead = [status for _, status in _dead_bytecode(store, ledger, now)]
+    for status in dead:
+        ledger.add(status)
+    return (*_bytecode(len(dead)), *(swept for swept, _ in found))
+
+
+def sweep(store: Store, *, now: float, shared: bool) -> tuple[tuple[Swept, ...], int]:
+    """Remove what nothing refers to.
+
+    :param shared: False leaves what running builds may be about to use.
+    :returns: what was removed, and the bytes that the disk got back.
+    :raises StoreFailed: something cannot be removed.
+    """
+    found, freed = list(_unneeded(store, (), now, shared=shared)), 0
+    for _, path in found:
+        freed += _removed(store, path)
+    count = 0
+    for path, status in list(_dead_bytecode(store, Ledger(), now)) if shared else ():
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+            ledger = Ledger()
+            ledger.add(status)
+            freed += ledger.freed
+            count += 1
+    return (*_bytecode(count), *(swept for swept, _ in found)), freed
+
+
+def _unneeded(
+    store: Store, gone: Collection[str], now: float, *, shared: bool
+) -> Iterator[tuple[Swept, str]]:
+    kept = list(_records(store, gone))
+    if shared:
+        yield from _wheels(store, kept)
+        yield from _builds(store)
+    yield from _trash(store)
+    yield from _logs(store, kept, now)
+    yield from _roots(store, now)
 
 
 def _records(store: Store, gone: Collection[str]) -> Iterator[Record]:
@@ -75,20 +92,16 @@ def _records(store: Store, gone: Collection[str]) -> Iterator[Record]:
                     yield record
 
 
-def _bytecode(store: Store, ledger: Ledger, now: float, *, remove: bool) -> list[Swept]:
-    """Unlink compiled files that no environment links, and what killed compilers left."""
-    count = 0
-    for path, status in list(sizes.entries(store.bytecode)):
+def _dead_bytecode(store: Store, ledger: Ledger, now: float) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield compiled files that no environment links, and what killed compilers left."""
+    for path, status in sizes.entries(store.bytecode):
         dead = path.endswith(".pyc") and ledger.others(status) == 1
         dead = dead or (path.endswith(".bad") and now - status.st_mtime > _BAD_DAYS * _DAY)
-        dead = dead or ".pyc." in path or ".bad." in path
-        if not dead:
-            continue
-        ledger.add(status)
-        count += 1
-        if remove:
-            with suppress(FileNotFoundError):
-                os.unlink(path)
+        if dead or ".pyc." in path or ".bad." in path:
+            yield path, status
+
+
+def _bytecode(count: int) -> list[Swept]:
     return [Swept(kind="bytecode", name=f"{count} files", reason="no environment uses them")] if count else []
 
 
@@ -148,8 +161,11 @@ def _names(directory: str) -> list[str]:
         return []
 
 
-def _gone(store: Store, path: str) -> None:
+def _removed(store: Store, path: str) -> int:
+    ledger = Ledger()
+    ledger.add_tree(path)
     if path.startswith(f"{store.trash}/"):
         moving.remove(path)
     else:
         moving.discard(store, path)
+    return ledger.freed
