@@ -116,7 +116,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known spelling nearest to ``name``, or None when none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - only when something is wrong
 
-    found = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    names = list(known)
+    same = [each for each in names if each.casefold() == name.casefold()]
+    found = same or get_close_matches(name, names, n=1, cutoff=0.6)
     return found[0] if found else None
 
 
@@ -574,6 +576,18 @@ class SecretInSource(UseError):
 
 class RequirementsUnreadable(UseError):
     """A requirements file is missing, includes itself, or has a line that means nothing."""
+
+
+class ExtraNotProvided(UseError):
+    """A requirement asks a package for an extra that it does not have."""
+
+    def __init__(self, package: str, version: str | None, extra: str, *, where: str) -> None:
+        self.package, self.version, self.extra = package, version, extra
+        super().__init__(
+            f"{package} {version or ''} has no extra {extra!r}",
+            where=where,
+            todo="correct the extra's name, or take it out",
+        )
 
 
 class MissingHash(UseError):

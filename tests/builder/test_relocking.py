@@ -18,7 +18,7 @@ from greenroom.components import (
     RequirementsSource,
     ScriptSource,
 )
-from greenroom.errors import LockingFailed, RequirementsUnreadable, SecretInSource
+from greenroom.errors import ExtraNotProvided, LockingFailed, RequirementsUnreadable, SecretInSource
 from greenroom.locks import generated
 
 if TYPE_CHECKING:
@@ -231,6 +231,22 @@ def test_variables_in_requirements_are_expanded(
     root = project({"requirements.txt": "alpha==${PIN}\n"})
     source = RequirementsSource(requirements=(str(root / "requirements.txt"),))
     assert locked(lock(source, root, environ | {"PIN": "1.0"}))["alpha"]["version"] == "1.0"
+
+
+def test_an_extra_that_a_package_does_not_have_names_the_line_that_asks_for_it(
+    index: TestIndex, project: Project, environ: dict[str, str]
+) -> None:
+    index.add_wheel("alpha", "1.0", extras={"fast": []})
+    index.add_wheel("beta", "1.0", requires=["alpha[gone]"])
+    root = project({"requirements.txt": "-r base.txt\n", "base.txt": "alpha[fast]\nbeta\n"})
+    source = RequirementsSource(requirements=(str(root / "requirements.txt"),))
+    lock(source, root, environ)  # what beta asks for is not the user's mistake
+    (root / "base.txt").write_text("beta\nAlpha[Typo]\n")
+    with pytest.raises(ExtraNotProvided, match=r"base\.txt:2: alpha 1\.0 has no extra 'typo'"):
+        lock(source, root, environ)
+    inline = InlineSource(requirements=("alpha[typo]",), base=str(root))
+    with pytest.raises(ExtraNotProvided, match=r"greenroom\.toml:3 \[servers\.s1\]: alpha 1\.0 has no extra"):
+        lock(inline, root, environ)
 
 
 def test_what_cannot_be_resolved_is_said_in_uvs_words_and_leaves_the_old_lock(

@@ -13,7 +13,7 @@ from greenroom.builder import causes, lockinputs, ownconfig
 from greenroom.builder.events import Note, Output, Phase
 from greenroom.builder.logs import Log
 from greenroom.errors import LockingFailed
-from greenroom.locks import generated
+from greenroom.locks import generated, unprovided
 from greenroom.uv import binary, commands, secrets, settings
 from greenroom.uv.process import Group
 
@@ -57,6 +57,7 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
     :param log_directory: where to keep uv's output; None keeps none (an error holds its end).
     :returns: the absolute path of the lock.
     :raises LockingFailed: uv found no resolution, or could not read an input, or the disk refuses.
+    :raises ExtraNotProvided: a requirement asks for an extra that its package does not have.
     :raises RequirementsUnreadable, SecretInSource, LockUnreadable: an input is at fault.
     :raises UvMissing, UvTooOld, UvBroken, SettingsUnreadable: as for a build.
     """
@@ -155,6 +156,7 @@ class _Attempt:
         )
         if not outcome.ok:
             raise self._failure(outcome, component, log)
+        unprovided.refuse(outcome.tail, spec, self.environ)
 
     def _failure(self, outcome: Outcome, component: str, log: Log | None) -> LockingFailed:
         lines = tuple(line.replace(f"{self.folder}{os.sep}", "") for line in outcome.tail)
