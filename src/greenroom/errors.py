@@ -47,6 +47,7 @@ __all__ = [
     "EnvironmentGone",
     "EnvironmentInUse",
     "EnvironmentMissing",
+    "ExtraNotProvided",
     "ExtrasConflict",
     "FailedError",
     "FetchFailed",
