@@ -113,6 +113,10 @@ __all__ = [
 ]
 
 
+_SHOWN = 20
+"""Names that an error lists at most."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known spelling nearest to ``name``, or None when none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - only when something is wrong
@@ -129,7 +133,10 @@ def use_one_of(name: str, known: Iterable[str]) -> str:
     near = nearest(name, names)
     if near is not None:
         return f"did you mean {near!r}?"
-    return f"known: {', '.join(names)}" if names else "none is declared"
+    if not names:
+        return "none is declared"
+    more = len(names) - _SHOWN
+    return f"known: {', '.join(names[:_SHOWN])}" + (f" and {more} more" if more > 0 else "")
 
 
 class GreenroomError(Exception):
