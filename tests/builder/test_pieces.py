@@ -16,15 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.capabilities import needs_command
 
-from greenroom.builder import copying, credentials, privatelock
+from greenroom.builder import copying, credentials, fetching, privatelock
 from greenroom.builder.credentials import login_for
 from greenroom.builder.logs import Log
 from greenroom.builder.privatelock import Chosen
 from greenroom.components import Index
+from greenroom.errors import BuildFailed, FetchFailed
 from greenroom.recipes import local
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tests.support.index import Index as TestIndex
 
 DIGEST = "a" * 64
 SHOWN = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
@@ -187,3 +190,51 @@ def test_a_copy_of_a_git_working_tree_knows_its_repository(tmp_path: Path) -> No
     after = {path: path.stat().st_mtime_ns for path in (source / ".git").rglob("*") if path in before}
     changed = {path.name for path, stamp in after.items() if stamp != before[path]}
     assert "index" not in changed
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, {}),
+        ({"HTTPS_PROXY": "http://p:1"}, {"https://": "http://p:1"}),
+        ({"https_proxy": "p:1", "HTTPS_PROXY": "q:2"}, {"https://": "http://p:1"}),
+        ({"HTTP_PROXY": "http://p:1", "REQUEST_METHOD": "GET"}, {}),
+        ({"ALL_PROXY": "p:1", "NO_PROXY": "*"}, {"all://": None}),
+        (
+            {"ALL_PROXY": "p:1", "NO_PROXY": "localhost, .inner.example,10.0.0.1"},
+            {
+                "all://": "http://p:1",
+                "all://localhost": None,
+                "all://*.localhost": None,
+                "all://*.inner.example": None,
+                "all://10.0.0.1": None,
+            },
+        ),
+    ],
+)
+def test_proxy_variables_become_the_clients_routes(
+    environ: dict[str, str], expected: dict[str, str | None]
+) -> None:
+    assert dict(fetching._proxies(environ)) == expected
+
+
+def test_what_is_fetched_goes_through_the_named_proxy_and_not_through_the_processs_own(
+    index: TestIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = index.add_wheel("alpha", "1.0")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    fetcher = fetching.Fetcher({})
+    target = tmp_path / "file"
+
+    def failing(cause: str, kind: type[BuildFailed], todo: str | None = None) -> BuildFailed:
+        return kind(cause, components=(), key="", phase="download", log="", todo=todo)
+
+    fetcher.fetch(index.file_url(file.name), str(target), sha256=file.sha256, failing=failing)
+    assert target.read_bytes() == file.content
+    fetcher.close()
+    proxied = fetching.Fetcher({"HTTP_PROXY": "http://127.0.0.1:9"})
+    with pytest.raises(FetchFailed):
+        proxied.fetch(index.file_url(file.name), str(target), sha256=file.sha256, failing=failing)
+    proxied.close()
+    monkeypatch.undo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import time
 from dataclasses import dataclass, field
@@ -191,7 +192,7 @@ class Workplace:
         :param kind: the error's class when nothing more is known of the failure.
         :raises BuildFailed: its status is not 0.
         """
-        self.log.write(f"$ {' '.join(arguments)}")
+        self.log.write(f"$ {shlex.join(arguments)}")
         outcome = self.run.group.run(
             arguments,
             cwd=directory or self.folder,
