@@ -28,6 +28,17 @@ settings.load_profile(os.environ.get("GREENROOM_TEST_PROFILE", "default"))
 REAL_HOME = Path.home()
 OWN_FOLDERS = (".local/share/greenroom", ".cache/greenroom", ".config/greenroom")
 DECIDING = ("PIP_", "UV_", "PYTHON", "VIRTUAL_ENV", "CONDA", "GREENROOM_", "XDG_")
+TRANSPORT = (
+    "SSL_CERT_",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX",
+    "UV_NATIVE_TLS",
+)
+MACHINE = {name: value for name, value in os.environ.items() if name.startswith(TRANSPORT)}
+"""How this machine reaches the public index, read before the tests are sealed off."""
 KEPT = ("GREENROOM_TEST_", "PYTHONWARNINGS")
 
 
@@ -146,6 +157,13 @@ def store_path(tmp_path: Path) -> Path:
 def environ(tmp_path: Path, index: Index, store_path: Path, uv_cache: Path) -> dict[str, str]:
     """Return the variables that commands of this test start with; also for calls that take ``environ``."""
     return clean_environment(tmp_path, index_url=index.url, store=store_path, uv_cache=uv_cache)
+
+
+@pytest.fixture
+def online_environ(environ: dict[str, str]) -> dict[str, str | None]:
+    """Return what to add to a command's variables so that it reaches the public index (``env=``)."""
+    closed = ("UV_DEFAULT_INDEX", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+    return {name: None for name in closed if name in environ} | MACHINE
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -224,12 +223,12 @@ def test_lines_of_a_declaration_name_its_place() -> None:
 
 
 @pytest.mark.online
-def test_every_requirements_file_of_a_real_application_is_read(uv: Command, tmp_path: Path) -> None:
+def test_every_requirements_file_of_a_real_application_is_read(
+    uv: Command, tmp_path: Path, online_environ: dict[str, str | None]
+) -> None:
     target = tmp_path / "gym"
     arguments = ("--no-deps", "--target", target, "--python-version", "3.13.14", "nemo-gym==0.7.0")
-    own = dict.fromkeys(("UV_DEFAULT_INDEX", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"))
-    machine = {name: os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ}
-    uv("pip", "install", *arguments, env=own | machine)
+    uv("pip", "install", *arguments, env=online_environ)
     files = sorted(target.rglob("requirements.txt"))
     assert len(files) == 211
     assert all(requirements.read([str(file)], {}).lines for file in files)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.pythons import needs_other_patch, needs_python
+from tests.support.workspace import script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +31,7 @@ __all__ = [
     "needs_root",
     "needs_tmpfs",
     "needs_unprivileged_user",
+    "needs_uv",
     "on_tmpfs",
 ]
 
@@ -62,6 +64,18 @@ def on_tmpfs(directory: Path, *, size: str, inodes: int | None = None) -> tuple[
 def as_nobody() -> tuple[str, ...]:
     """Return a prefix that runs a command as an unprivileged user."""
     return ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--")
+
+
+@functools.cache
+def _uv_version() -> tuple[int, ...]:
+    answer = subprocess.run([script("uv"), "--version"], capture_output=True, text=True, check=True).stdout
+    return tuple(int(part) for part in answer.split()[1].split(".")[:3] if part.isdecimal())
+
+
+def needs_uv(version: str) -> pytest.MarkDecorator:
+    """Skip where uv is older: where uv itself is what greenroom is compared with."""
+    numbers = tuple(map(int, version.split(".")))
+    return pytest.mark.skipif(_uv_version() < numbers, reason=f"uv {version} or newer is the measure here")
 
 
 def needs_command(name: str) -> pytest.MarkDecorator:
