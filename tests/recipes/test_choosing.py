@@ -15,7 +15,6 @@ TARGETS = (targets.linux("3.11.7"), targets.linux("3.13.14", machine="aarch64", 
 TAGS = st.sampled_from(
     [
         "py3-none-any",
-        "py2.py3-none-any",
         "cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64",
         "cp311-abi3-manylinux_2_28_x86_64",
         "cp38-abi3-manylinux_2_28_x86_64",
