@@ -83,10 +83,12 @@ def test_activation_names_the_store_and_can_be_undone(workshop: Workshop, shell:
 def test_a_moved_alias_changes_nothing_for_what_runs(workshop: Workshop) -> None:
     old, new = ready(workshop, "1"), ready(workshop, "2")
     path = alias.write_at(f"{workshop.directory}/server/.venv", old.path)
-    code = "input(); import alpha; print(alpha.__version__)"
+    code = "print('up', flush=True); input(); import alpha; print(alpha.__version__)"
     with subprocess.Popen(
         [f"{path}/bin/python", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
         alias.write_at(path, new.path)
         assert process.communicate("\n")[0].strip() == "1"
     assert run(f"{path}/bin/python", "-c", "import alpha; print(alpha.__version__)") == "2"

@@ -245,7 +245,12 @@ def test_the_compiler_runs_on_other_interpreters(workshop: Workshop, version: st
     os.makedirs(cache)
     digest = rows.file_digest(f"{bench.root}/{path}")
     sources = [(path, digest, "alpha")]
-    assert compiling.run(bench.root, cache, sources, target, group=workshop.group, jobs=2) == 1
+    assert (
+        compiling.run(
+            bench.root, cache, sources, target, group=workshop.group, jobs=2, scratch=str(workshop.directory)
+        )
+        == 1
+    )
     code = (
         "import sys, importlib.machinery as m;"
         "l = m.SourcelessFileLoader('code', sys.argv[1]); print(l.get_code('code').co_names)"

@@ -81,7 +81,9 @@ def compile_into(  # noqa: PLR0913 - what it works on, the rest by name
             missing = [source for source in missing if not os.path.exists(compiling.bad(cache, source[1]))]
             if not missing:
                 break
-            compiled += compiling.run(root, cache, missing, interpreter, group=group, jobs=jobs)
+            compiled += compiling.run(
+                root, cache, missing, interpreter, group=group, jobs=jobs, scratch=store.building
+            )
             missing = linker.link(missing)
     except OSError as error:
         raise StoreFailed.of("link bytecode", error.filename or root, error) from error

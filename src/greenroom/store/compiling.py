@@ -39,7 +39,7 @@ def bad(cache: str, digest: str) -> str:
     return f"{cache}/{digest[:2]}/{digest}.bad"
 
 
-def run(
+def run(  # noqa: PLR0913 - what it works on, the rest by name
     root: str,
     cache: str,
     sources: Sequence[Source],
@@ -47,9 +47,12 @@ def run(
     *,
     group: Group,
     jobs: int | None,
+    scratch: str,
 ) -> int:
     """Compile every source once, however often it stands there, and return how many were new.
 
+    :param scratch: where the list of jobs stands meanwhile, named so that the key's next build removes
+        what a kill leaves: ``store.building``.
     :raises ProofFailed: a source is not what its digest says.
     :raises CompileFailed: a compiler ended before its work.
     :raises StoreFailed: the disk refuses.
@@ -57,7 +60,8 @@ def run(
     """
     unique = {digest: path for path, digest, _ in reversed(sources)}
     batches = _batches(root, unique)
-    with tempfile.TemporaryDirectory(prefix="greenroom-") as directory:
+    key = os.path.basename(root).partition(".")[0]
+    with tempfile.TemporaryDirectory(prefix=f"{key}.", dir=scratch) as directory:
         plan = os.path.join(directory, "jobs.json")
         with open(plan, "w", encoding="utf-8", errors="surrogateescape") as file:
             json.dump(batches, file)
