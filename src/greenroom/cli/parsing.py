@@ -9,7 +9,7 @@ from greenroom.errors import UnknownOption
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+    from argparse import Namespace, _SubParsersAction
     from typing import NoReturn
 
 __all__ = ["Parser", "command_parser", "complete", "examples", "whole_parser"]
@@ -70,6 +70,9 @@ def whole_parser() -> Parser:
         added = commands.add_parser(command, help=summary)
         _common(added)
         getattr(grammar.module(command), f"add_{command}")(added)
+        for action in added._actions:  # noqa: SLF001 - argcomplete's own way to say what completes
+            if action.dest in {"name", "names", "a", "b"}:
+                action.completer = _names  # type: ignore[attr-defined]
     return made
 
 
@@ -78,6 +81,18 @@ def complete() -> None:
     from argcomplete import autocomplete
 
     autocomplete(whole_parser())
+
+
+def _names(*, parsed_args: Namespace, **_: object) -> list[str]:
+    """Return the components' names, for completion: what cannot be read completes nothing."""
+    from greenroom.declaration import reading
+    from greenroom.errors import GreenroomError
+
+    try:
+        file = reading.find_declaration(getattr(parsed_args, "project", None), os.environ)
+        return [component.name for component in reading.read(file, os.environ).components]
+    except GreenroomError:
+        return []
 
 
 def _common(parser: ArgumentParser) -> None:

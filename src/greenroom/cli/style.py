@@ -18,12 +18,14 @@ __all__ = ["Style"]
 class Style:
     """The look that a call asks for, on the stdout that it has."""
 
-    __slots__ = ("colours", "quiet", "verbose")
+    __slots__ = ("by", "colours", "quiet", "verbose")
 
     def __init__(self, call: Call) -> None:
         self.colours = terminal.coloured(sys.stdout, call.environ)
         self.quiet = call.quiet
         self.verbose = call.verbose
+        self.by: str = getattr(call.arguments, "by", "environment")
+        """What a line of ``status`` stands for."""
 
     def paint(self, text: str, kind: str) -> str:
         """Return ``text`` in the colour of a kind."""

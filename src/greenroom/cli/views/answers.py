@@ -41,13 +41,7 @@ def show_status(data: Mapping[str, Any], style: Style) -> str:
     """Return a line for each environment, what is wrong with the rest, and the numbers."""
     if style.quiet:
         return ""
-    rows = [
-        [found["state"], _key(found["key"], style), found["python"], _users(found, style), _reason(found)]
-        for found in sorted(data["environments"], key=lambda found: _ORDER.index(found["state"]))
-    ]
-    drivers = [found["name"] for found in data["components"] if found["state"] == "driver"]
-    if drivers:
-        rows.append(["driver", "", "", few(drivers, 1000 if style.verbose else 3), ""])
+    rows = _by_component(data, style) if style.by == "component" else _by_environment(data, style)
     lines = [style.table(rows)] if rows else []
     seen: dict[str, list[str]] = {}
     for found in data["components"]:
@@ -57,6 +51,24 @@ def show_status(data: Mapping[str, Any], style: Style) -> str:
     lines += [f"{style.paint('note', 'dim')} {note}" for note in data["notes"]]
     lines.append(_sum(data, style))
     return "\n".join(lines)
+
+
+def _by_environment(data: Mapping[str, Any], style: Style) -> list[list[str]]:
+    rows = [
+        [found["state"], _key(found["key"], style), found["python"], _users(found, style), _reason(found)]
+        for found in sorted(data["environments"], key=lambda found: _ORDER.index(found["state"]))
+    ]
+    drivers = [found["name"] for found in data["components"] if found["state"] == "driver"]
+    if drivers:
+        rows.append(["driver", "", "", few(drivers, 1000 if style.verbose else 3), ""])
+    return rows
+
+
+def _by_component(data: Mapping[str, Any], style: Style) -> list[list[str]]:
+    return [
+        [found["state"], found["name"], found["kind"], _key(found["key"], style) if found["key"] else ""]
+        for found in data["components"]
+    ]
 
 
 def _sum(data: Mapping[str, Any], style: Style) -> str:
