@@ -15,12 +15,16 @@ __all__ = [
     "Index",
     "InlineSource",
     "Launch",
+    "LogOptions",
     "Options",
     "Origin",
+    "Probe",
     "ProjectSource",
     "PylockSource",
     "RequirementsSource",
+    "Restart",
     "ScriptSource",
+    "Service",
     "Stage",
     "StoreOptions",
 ]
@@ -158,6 +162,68 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """How it is told that a server is ready."""
+
+    kind: str
+    """``http``, ``tcp``, ``log`` or ``exec``."""
+    target: str = ""
+    """A URL, ``host:port`` or a regular expression; may hold placeholders."""
+    command: tuple[str, ...] = ()
+    """The argument list of ``exec``."""
+    interval: float = 0.25
+    """Seconds between attempts; the first ones follow faster."""
+    timeout: float = 5
+    """Seconds for one attempt."""
+    start_period: float = 60
+    """Seconds after which a server that is not ready has failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """When a server that ended is started again."""
+
+    policy: str = "never"
+    """``never``, ``on-failure`` or ``always``."""
+    limit: int = 10
+    """How often in a row at most."""
+    backoff: float = 0.5
+    """Seconds before the first restart; doubled each time, one minute at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """What becomes of a server's output."""
+
+    directory: str | None = None
+    rotate_size: int = 64_000_000
+    """Bytes after which a new file is begun."""
+    keep: int = 3
+    """How many files of before are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """How a server's process is run and supervised."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    """None: a free one, where one is used."""
+    socket: str = "hold"
+    """``hold``, ``pass`` or ``none``: how its port is kept for it."""
+    ready: Probe | None = None
+    needs: Pairs = ()
+    """Server -> ``started``, ``ready`` or ``completed``, in the declared order."""
+    restart: Restart = Restart()
+    stop_signal: str = "SIGTERM"
+    grace: float = 10
+    """Seconds between that signal and SIGKILL."""
+    replicas: int = 1
+    tags: tuple[str, ...] = ()
+    log: LogOptions = LogOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
     """What runs in its own process: an actor or a server."""
 
@@ -168,6 +234,8 @@ class Component:
     """None: the driver's interpreter, no environment."""
     launch: Launch
     origin: Origin
+    service: Service | None = None
+    """A server's; None for actors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

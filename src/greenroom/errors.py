@@ -87,6 +87,7 @@ __all__ = [
     "SecretInDeclaration",
     "SecretInSource",
     "ServerDirectoryInvalid",
+    "ServiceInvalid",
     "SettingsUnreadable",
     "SourceChanged",
     "SourceMissing",
@@ -300,6 +301,10 @@ class SecretInDeclaration(DeclarationError):
 
 class ServerDirectoryInvalid(DeclarationError):
     """A server's directory does not say, or says twice, what the server needs."""
+
+
+class ServiceInvalid(DeclarationError):
+    """A server's table asks for a way of running that cannot be."""
 
 
 class DeclarationExists(UseError):

@@ -33,7 +33,7 @@ __all__ = [
     "save",
 ]
 
-SCHEMA = 1
+SCHEMA = 2
 """Of the file's format: another number is ignored."""
 
 _TICK = 50_000_000

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from greenroom import actor_environments
 from greenroom.actor_environments import normalized
 from greenroom.components import Component, Declaration, Origin, Stage, StoreOptions
-from greenroom.declaration import indexes, naming, tables
+from greenroom.declaration import indexes, naming, services, tables
 from greenroom.declaration.kinds import WRONG
 from greenroom.declaration.options import make_launch
 from greenroom.declaration.places import Places
@@ -154,7 +155,8 @@ class Assembly:
                 self.report.add(DuplicateName("component", name, where=self.report.where(path), first=first))
             spec = specs.of_component("server", name, table, path, directory)
             launch = make_launch(table, self.defaults, self.raw.root, directory or self.raw.root)
-            found.append(self._component("server", name, spec, launch, path))
+            component = self._component("server", name, spec, launch, path)
+            found.append(replace(component, service=services.read(table, path, self.report)))
             for at, needed in enumerate(table.get("needs", ())):
                 if needed not in known:
                     where = self.report.where(

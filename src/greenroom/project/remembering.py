@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom import snapshot
 from greenroom.errors import GreenroomError
 from greenroom.locks import generated, origins
+from greenroom.project import services
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _components(
 def _about(component: Component) -> dict[str, Any]:
     launch = component.launch
     spec = component.spec
-    return {
+    about: dict[str, Any] = {
         "kind": component.kind,
         "key": None,
         "launch": {
@@ -104,6 +105,13 @@ def _about(component: Component) -> dict[str, Any]:
             "bytecode": spec is None or spec.options.compile_bytecode,
         },
     }
+    if component.service is not None:
+        about["launch"] |= {
+            "directory": launch.directory,
+            "command": list(launch.command),
+            "service": services.plain(component.service),
+        }
+    return about
 
 
 def _environment(found: Planned, bases: dict[tuple[Any, ...], int]) -> dict[str, Any]:
