@@ -30,8 +30,10 @@ def children() -> dict[int, str]:
         with contextlib.suppress(OSError):
             stat = Path(f"/proc/{pid}/stat").read_text()
             if stat.rpartition(")")[2].split()[0] == "Z":
-                os.waitpid(pid, os.WNOHANG)
-                continue
+                # A leader is a zombie while threads of it still end, and hold its files and locks.
+                ended, _ = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    continue
             line = Path(f"/proc/{pid}/cmdline").read_bytes()
             found[pid] = line.replace(b"\0", b" ").decode(errors="replace")
     return found
