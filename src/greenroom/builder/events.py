@@ -1,7 +1,7 @@
 """What happens during a sync, as facts: never sentences, colours or widths.
 
-Promises: per key the order is queued, (waiting), started, phase/output, then exactly one of
-ready or failed, also after a kill of uv and on Ctrl-C. Observers run on the caller's thread; an
+Promises: per key the order is queued, (waiting), started, phase/output (and waiting, for a wheel
+that another build makes), then exactly one of ready or failed, also after a kill of uv and on Ctrl-C. Observers run on the caller's thread; an
 observer that raises stops the run.
 """
 
