@@ -1,8 +1,8 @@
 """What happens during a sync, as facts: never sentences, colours or widths.
 
 Promises: per key the order is queued, (waiting), started, phase/output (and waiting, for a wheel
-that another build makes), then exactly one of ready or failed, also after a kill of uv and on Ctrl-C. Observers run on the caller's thread; an
-observer that raises stops the run.
+that another build makes), then exactly one of ready or failed, also after a kill of uv and on
+Ctrl-C. Observers run on the caller's thread; an observer that raises stops the run.
 """
 
 from __future__ import annotations
