@@ -65,6 +65,7 @@ def test_another_user_launches_what_was_built_under_any_umask(
     found = modes(done.path)
     for path, mode in found.items():
         assert mode & 0o444 == 0o444, path
+        assert not mode & 0o022, path
     folders = {path for path in found if os.path.isdir(f"{done.path}/{path}")}
     assert {found[path] for path in folders} == {0o555}
     command = [*as_nobody(), f"{done.path}/bin/alpha"]

@@ -143,7 +143,7 @@ def _finish(  # noqa: PLR0913 - the steps' results
         shared = Shared(linked=sum(item.files for item in proven.installed))
     record = _record(root, build, proven, shared)
     if not build.pending:
-        finishing.normalize(root, files=proven.hidden or bool(build.recipe.post_install))
+        finishing.normalize(root, files=proven.irregular or bool(build.recipe.post_install))
     if flush:
         finishing.flush(root)
     if build.pending:

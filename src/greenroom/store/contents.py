@@ -41,8 +41,8 @@ class Scan:
     sources: tuple[Source, ...]
     shipped: frozenset[str]
     """Bytecode that wheels brought themselves."""
-    hidden: bool
-    """Whether a file cannot be read by everyone."""
+    irregular: bool
+    """Whether somebody cannot read a file, or others can write it."""
     sizes: dict[str, int]
     """Bytes on disk for each distribution's first-owned files."""
 
@@ -86,6 +86,7 @@ def scan(
     last: Sequence[str] = (),
     faults: Sequence[Fault] = (),
     deep: bool = False,
+    sources: bool = True,
 ) -> Scan:
     """Look at every row of every RECORD: one ``lstat`` each, a digest too when ``deep``.
 
@@ -96,13 +97,14 @@ def scan(
     :param site: its ``site-packages``, relative to ``root``.
     :param last: the packages installed last: winners of clashes.
     :param faults: rows that are wrong in the packages themselves, with what is right.
+    :param sources: whether the sources are listed with their digests: only bytecode needs them.
     """
     paths = owned(found)
     clashes = clashes_of(paths, last)
     known = {fault.path: fault for fault in faults}
     sizes = dict.fromkeys((item.name for item in found), 0)
     findings: list[Finding] = []
-    modes = 0o777
+    common, any_ = 0o777, 0
     for path, owner in paths.first.items():
         name, digest, size = owner
         try:
@@ -111,7 +113,8 @@ def scan(
             findings.append(_missing(name, path, error))
             continue
         sizes[name] += status.st_size
-        modes &= status.st_mode
+        common &= status.st_mode
+        any_ |= status.st_mode
         plain = S_ISREG(status.st_mode) and path not in clashes and path not in known
         if plain and (size < 0 or status.st_size == size) and not (deep and digest):
             continue
@@ -120,9 +123,9 @@ def scan(
     return Scan(
         findings=tuple(findings),
         clashes=tuple(clashes.values()),
-        sources=tuple(_sources(f"{site}/", paths, clashes, known)),
+        sources=tuple(_sources(f"{site}/", paths, clashes, known)) if sources else (),
         shipped=frozenset(path for path in paths.first if path.endswith(".pyc")),
-        hidden=modes & 0o444 != 0o444,
+        irregular=common & 0o444 != 0o444 or any_ & 0o022 != 0,
         sizes=sizes,
     )
 

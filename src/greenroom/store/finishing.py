@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from stat import S_IMODE
 
 from greenroom.errors import StoreFailed
@@ -21,18 +22,21 @@ __all__ = ["close", "flush", "normalize", "restore"]
 
 
 def normalize(root: str, *, files: bool = True) -> None:
-    """Let everyone read, and execute what its owner may; make every folder but ``root`` read-only.
+    """Let everyone read, nobody but the owner write, and make every folder but ``root`` read-only.
 
     ``root`` itself stays writable for the record; :func:`close` is its turn. A file that belongs to
     somebody else (a link into another user's cache) has to be readable already.
 
-    :param files: False leaves files alone, where the proof saw them all readable: a ``stat`` of each
-        costs as much as the proof. They are looked at all the same when ``pyvenv.cfg`` shows that the
-        umask hides files.
+    :param files: False leaves files alone, where the proof saw that all are right: a ``stat`` of each
+        costs as much as the proof. They are looked at all the same when ``pyvenv.cfg`` shows an unusual
+        umask.
     :raises StoreFailed: a mode cannot be changed.
     """
     try:
-        files = files or os.lstat(f"{root}/pyvenv.cfg").st_mode & 0o444 != 0o444
+        mode = S_IMODE(os.lstat(f"{root}/pyvenv.cfg").st_mode)
+        files = files or _wanted(mode) != mode
+        with suppress(FileNotFoundError):
+            os.unlink(f"{root}/.lock")  # uv leaves it for everybody to write
         for folder in _folders(root):
             if files:
                 _open_files(folder)
@@ -96,15 +100,18 @@ def _open_files(folder: str) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_file(follow_symlinks=False):
-                _readable(entry.path, S_IMODE(entry.stat(follow_symlinks=False).st_mode))
+                _regular(entry.path, S_IMODE(entry.stat(follow_symlinks=False).st_mode))
 
 
-def _readable(path: str, mode: int) -> None:
-    wanted = mode | 0o444 | (0o111 if mode & 0o111 else 0)
-    if wanted == mode:
+def _wanted(mode: int) -> int:
+    return (mode | 0o444 | (0o111 if mode & 0o111 else 0)) & ~0o022
+
+
+def _regular(path: str, mode: int) -> None:
+    if _wanted(mode) == mode:
         return
     try:
-        os.chmod(path, wanted)
+        os.chmod(path, _wanted(mode))
     except PermissionError:
         if mode & 0o004:
             return

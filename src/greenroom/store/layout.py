@@ -192,8 +192,6 @@ def prepare(store: Store) -> None:
 
     :raises StoreFailed: the operating system refuses.
     """
-    if os.path.isdir(store.trash):  # made last
-        return
     try:
         os.makedirs(store.path, exist_ok=True)
         for path in (store.path, store.inner):
@@ -201,9 +199,9 @@ def prepare(store: Store) -> None:
             _open_to_readers(path)
         for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", _IGNORED), (".rayignore", _IGNORED)):
             _write_once(f"{store.path}/{name}", text)
-        for path in (store.building, store.locks, store.wheels, store.bytecode, store.logs, store.roots):
+        folders = (store.building, store.locks, store.wheels, store.bytecode, store.logs, store.roots)
+        for path in (*folders, store.trash):
             os.makedirs(path, exist_ok=True)
-        os.makedirs(store.trash, exist_ok=True)
     except OSError as error:
         raise StoreFailed.of("make the store", error.filename or store.path, error) from error
 

@@ -7,7 +7,6 @@ compared with the recipe's, and the environment's interpreter and one console sc
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 
 from greenroom.errors import ClashError, ProofFailed
@@ -39,8 +38,8 @@ class Proof:
     """Python files of ``site-packages``: what can be compiled."""
     shipped: frozenset[str] = frozenset()
     """Bytecode that wheels brought themselves."""
-    hidden: bool = False
-    """Whether a file cannot be read by everyone."""
+    irregular: bool = False
+    """Whether somebody cannot read a file, or others can write it."""
     libc: str = ""
     """The lowest glibc that the binaries need, by their wheels' tags; empty: any."""
 
@@ -73,7 +72,7 @@ def prove(  # noqa: PLR0913 - all but two by name
     """
     known = {(item.path, item.sha256): item for item in before if item.path and item.sha256}
     proof, findings = findings_of(
-        root, recipe, group=group, private=private, pending=pending, deep=deep, start=start
+        root, recipe, group=group, private=private, pending=pending, deep=deep, start=start, script=True
     )
     faults, remaining = [], []
     for item in findings:
@@ -99,16 +98,20 @@ def findings_of(  # noqa: PLR0913 - all but two by name
     faults: Sequence[Fault] = (),
     deep: bool = False,
     start: bool = True,
+    script: bool = False,
 ) -> tuple[Proof, tuple[Finding, ...]]:
     """Look at everything as :func:`prove` does, and return what was found instead of raising.
 
     :param faults: what the record knows of the packages' own wrong rows.
+    :param script: start the interpreter by a console script, for which a file is written for a moment.
     :raises StoreFailed: the environment cannot be read.
     """
     site = rows.site_packages(root)
-    starting = _started(root, group) if start else None
+    starting = _started(root, group, script=script) if start else None
     found, unreadable = rows.distributions(root)
-    scan = contents.scan(root, site, found, last=recipe.last, faults=faults, deep=deep)
+    scan = contents.scan(
+        root, site, found, last=recipe.last, faults=faults, deep=deep, sources=recipe.bytecode
+    )
     findings = [
         *unreadable,
         *_set_differences(recipe.distributions, found, pending, {item.distribution for item in unreadable}),
@@ -122,7 +125,7 @@ def findings_of(  # noqa: PLR0913 - all but two by name
         clashes=scan.clashes,
         sources=scan.sources,
         shipped=scan.shipped,
-        hidden=scan.hidden,
+        irregular=scan.irregular,
         libc=surroundings.libc(root, recipe, found),
     )
     return proof, tuple(findings)
@@ -133,11 +136,9 @@ def with_wheels(installed: Iterable[Installed], wheels: Mapping[str, str]) -> tu
     return tuple(replace(item, wheel=item.wheel or wheels.get(item.name)) for item in installed)
 
 
-def _started(root: str, group: Group) -> Start:
+def _started(root: str, group: Group, *, script: bool) -> Start:
     # It runs beside the scan: an interpreter's start costs about as much as a third of it.
-    starting = Start(
-        root, group, script=surroundings.console_script(root), writable=os.access(f"{root}/bin", os.W_OK)
-    )
+    starting = Start(root, group, script=surroundings.console_script(root) if script else None)
     starting.start()
     return starting
 

@@ -6,6 +6,7 @@ readable one is no environment. A record is never changed in place: leases are l
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import MISSING, fields
 from secrets import token_hex
@@ -31,6 +32,8 @@ __all__ = [
     "write_partial",
 ]
 
+_NO_FLUSH = {errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""File systems that flush no directories."""
 _CONTENTS = {"wheel": Wheel, "build": Build, "editable": Editable, "late": Late}
 
 
@@ -171,6 +174,9 @@ def _flush_directory(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FLUSH:
+            raise
     finally:
         os.close(descriptor)
 

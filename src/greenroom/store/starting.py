@@ -41,17 +41,17 @@ _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR")
 class Start(Thread):
     """One start of an interpreter, running beside the scan of the files.
 
-    With a console script in ``bin`` and a writable environment, the header that makes that script
-    start the interpreter (a shebang, or uv's three lines of shell) is what starts it here, before a
-    body that tells version, prefix and platform; else the interpreter is started itself.
+    With a console script, the header that makes it start the interpreter (a shebang, or uv's three
+    lines of shell) is what starts it here, before a body that tells version, prefix and platform; else
+    the interpreter is started itself.
     """
 
-    def __init__(self, root: str, group: Group, *, script: str | None, writable: bool) -> None:
+    def __init__(self, root: str, group: Group, *, script: str | None) -> None:
         """Prepare; ``script`` is the path of a console script relative to ``root``."""
         super().__init__(name=f"start-{os.path.basename(root)}", daemon=True)
         self._root = root
         self._group = group
-        self._header = _header(f"{root}/{script}") if script and writable else None
+        self._header = _header(f"{root}/{script}") if script else None
         self._script = script
         self._lines: list[str] = []
         self._failure: str | None = None
