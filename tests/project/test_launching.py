@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 names = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="="), min_size=1)
-values = st.text(st.characters(min_codepoint=1, exclude_categories=("Cs",)), max_size=8)
+values = st.text(st.characters(min_codepoint=1, exclude_categories=["Cs"]), max_size=8)
 
 
 @given(environ=st.dictionaries(names | st.sampled_from(launching.REMOVED), values))
@@ -75,7 +75,11 @@ def test_without_bytecode_a_process_does_not_try_to_write_some() -> None:
 
 def test_declared_variables_win_over_the_file_of_variables(tmp_path: Path) -> None:
     (tmp_path / "env").write_text("A=file\nB=file\n")
-    launch: dict[str, object] = {"variables": [["A", "declared"]], "env_file": str(tmp_path / "env"), "bytecode": True}
+    launch: dict[str, object] = {
+        "variables": [["A", "declared"]],
+        "env_file": str(tmp_path / "env"),
+        "bytecode": True,
+    }
     block = launching.block({"A": "c", "B": "c", "C": "c"}, environment="/e", interpreter="x", launch=launch)
     assert (block["A"], block["B"], block["C"]) == ("declared", "file", "c")
 

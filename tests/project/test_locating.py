@@ -36,9 +36,7 @@ def test_a_pyproject_of_another_kind_is_passed_by(tmp_path: Path) -> None:
     assert locate(str(below), {}) == str(tmp_path / "greenroom.toml")
 
 
-@pytest.mark.parametrize(
-    "text", ["[tool]\ngreenroom = {}\n", 'dependencies = ["greenroom"]\n']
-)
+@pytest.mark.parametrize("text", ["[tool]\ngreenroom = {}\n", 'dependencies = ["greenroom"]\n'])
 def test_what_only_a_parser_can_tell_is_left_to_it(tmp_path: Path, text: str) -> None:
     below = _tree(tmp_path, {"greenroom.toml": "", "a/pyproject.toml": text})
     assert locate(str(below), {}) is None

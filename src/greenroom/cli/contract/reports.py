@@ -32,6 +32,8 @@ class Check(TypedDict):
     """``check``: what would fail later."""
 
     declaration: str
+    components: list[str]
+    """All that were looked at."""
     findings: list[Finding]
     numbers: dict[str, int]
     """Severity -> how many."""
