@@ -110,6 +110,7 @@ def commit(  # noqa: PLR0913 - all but three by name
             private=private if private != root else None,
             pending=build.pending,
             before=before,
+            sources=build.recipe.bytecode,
         )
         compiled = Compiled()
         if build.recipe.bytecode:

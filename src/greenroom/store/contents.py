@@ -78,7 +78,7 @@ def clashes_of(paths: Owned, last: Sequence[str]) -> dict[str, Clash]:
     return clashes
 
 
-def scan(
+def scan(  # noqa: PLR0913 - all but three by name
     root: str,
     site: str,
     found: Sequence[Found],

@@ -54,6 +54,7 @@ def prove(  # noqa: PLR0913 - all but two by name
     before: Sequence[Finding] = (),
     deep: bool = False,
     start: bool = True,
+    sources: bool = True,
 ) -> Proof:
     """Prove an environment at its final path.
 
@@ -66,13 +67,22 @@ def prove(  # noqa: PLR0913 - all but two by name
         own fault and no damage.
     :param deep: compare digests too, not sizes alone.
     :param start: start the interpreter and a console script.
+    :param sources: whether the proof lists the sources: only who compiles them needs that.
     :raises ProofFailed: it differs; the error names the distributions at fault.
     :raises ClashError: distributions bring different files for one path and no winner is named.
     :raises StoreFailed: the environment cannot be read.
     """
     known = {(item.path, item.sha256): item for item in before if item.path and item.sha256}
     proof, findings = findings_of(
-        root, recipe, group=group, private=private, pending=pending, deep=deep, start=start, script=True
+        root,
+        recipe,
+        group=group,
+        private=private,
+        pending=pending,
+        deep=deep,
+        start=start,
+        script=True,
+        sources=sources,
     )
     faults, remaining = [], []
     for item in findings:
@@ -99,6 +109,7 @@ def findings_of(  # noqa: PLR0913 - all but two by name
     deep: bool = False,
     start: bool = True,
     script: bool = False,
+    sources: bool = True,
 ) -> tuple[Proof, tuple[Finding, ...]]:
     """Look at everything as :func:`prove` does, and return what was found instead of raising.
 
@@ -109,9 +120,7 @@ def findings_of(  # noqa: PLR0913 - all but two by name
     site = rows.site_packages(root)
     starting = _started(root, group, script=script) if start else None
     found, unreadable = rows.distributions(root)
-    scan = contents.scan(
-        root, site, found, last=recipe.last, faults=faults, deep=deep, sources=recipe.bytecode
-    )
+    scan = contents.scan(root, site, found, last=recipe.last, faults=faults, deep=deep, sources=sources)
     findings = [
         *unreadable,
         *_set_differences(recipe.distributions, found, pending, {item.distribution for item in unreadable}),
