@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["status", "status_trusting", "sync", "sync_trusting"]
 
 GYM = "nemo-gym==0.7.0"
-GROUPS = ("resources_servers", "responses_api_agents", "responses_api_models", "environment_servers")
+GROUPS = (
+    *("benchmarks", "environment_servers", "environments"),
+    *("resources_servers", "responses_api_agents", "responses_api_models"),
+)
 SAMPLE = 20
 """Directories that are installed into again; the time is scaled to all of them."""
 HOST = """\
@@ -190,7 +193,7 @@ def _write_manifest(real: Path, directory: Path) -> list[str]:
 
     :returns: the tiny package, if any: none where only the host is wanted.
     """
-    directory.mkdir(parents=True)
+    directory.mkdir(parents=True, exist_ok=True)
     for name in ("overrides.txt",):
         if (real / name).exists():
             (directory / name).write_text("# nothing is overridden here\n", encoding="utf-8")
