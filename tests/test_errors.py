@@ -40,11 +40,12 @@ LEAVES = [cls for cls in CLASSES if cls not in MIDDLE and not cls.__subclasses__
 
 
 def _names_for_type_checkers() -> dict[str, Any]:
-    """Import what errors.py names below ``TYPE_CHECKING``: its annotations use it."""
-    tree = ast.parse(Path(errors.__file__).read_text(encoding="utf-8"))
+    """Import what the modules of errors name below ``TYPE_CHECKING``: annotations use it."""
+    modules = Path(errors.__file__).parent.glob("*.py")
     imports = [
         line
-        for node in tree.body
+        for module in modules
+        for node in ast.parse(module.read_text(encoding="utf-8")).body
         if isinstance(node, ast.If)
         for line in node.body
         if isinstance(line, ast.ImportFrom)
@@ -125,8 +126,8 @@ def test_a_leaf_says_one_line_and_survives_pickling(cls: type[errors.GreenroomEr
 
 @pytest.mark.parametrize("cls", LEAVES, ids=lambda cls: cls.__name__)
 def test_a_leaf_is_raised_by_the_program(cls: type[errors.GreenroomError]) -> None:
-    root = Path(errors.__file__).parent
-    sources = (path for path in root.rglob("*.py") if path.name != "errors.py")
+    root = Path(errors.__file__).parent.parent
+    sources = (path for path in root.rglob("*.py") if path.parent.name != "errors")
     used = any(re.search(rf"\b{cls.__name__}\b", path.read_text(encoding="utf-8")) for path in sources)
     assert used, "nothing names this error"
 
