@@ -78,7 +78,7 @@ class Answer:
 class Snapshot:
     """A loaded memory whose surroundings and declaration are unchanged."""
 
-    __slots__ = ("_bases", "_data", "_file", "_files", "_loaded", "_touched")
+    __slots__ = ("_bases", "_data", "_file", "_files", "_loaded", "_states", "_touched")
 
     def __init__(self, file: str, data: dict[str, Any], now: int) -> None:
         self._file = file
@@ -86,6 +86,7 @@ class Snapshot:
         self._loaded = now
         self._files: dict[int, bool] = {}
         self._bases: dict[int, bool] = {}
+        self._states: dict[str, str | None] = {}
         self._touched = False
 
     @property
@@ -115,7 +116,9 @@ class Snapshot:
             key = component["key"]
             if key is not None:
                 environment = self._data["environments"][key]
-                state = self._state(key, environment)
+                if key not in self._states:
+                    self._states[key] = self._state(key, environment)
+                state = self._states[key]
                 return None if state is None else Answer(name, component, environment, state)
             if component["state"] == "driver" and not self._base_stands(component["base"]):
                 return None
