@@ -18,7 +18,7 @@ from tests.support.storing import KEY, OTHER, record_of
 
 from greenroom.components import StoreOptions
 from greenroom.errors import NoStoreWritable, StorePathRefused
-from greenroom.store import layout, records
+from greenroom.store import layout, machine, records
 from greenroom.store.layout import Store
 from greenroom.store.model import State
 
@@ -179,7 +179,9 @@ def test_a_base_interpreter_that_vanished_or_was_replaced_makes_it_damaged_until
     base.parent.mkdir(parents=True)
     base.write_text("interpreter")
     status = base.stat()
-    _record(store, KEY, base=(str(base), status.st_ino, status.st_size, status.st_mtime_ns))
+    stood = (str(base), status.st_ino, status.st_size, status.st_mtime_ns)
+    _record(store, KEY, host=machine.this_host(), base=stood)
+    _record(store, OTHER, host="another node", base=stood)
     assert layout.state(store, KEY) == (State.READY, "")
     (tmp_path / "py").rename(tmp_path / "away")
     state, reason = layout.state(store, KEY)
@@ -190,6 +192,10 @@ def test_a_base_interpreter_that_vanished_or_was_replaced_makes_it_damaged_until
     base.unlink()
     base.write_text("another one")
     assert layout.state(store, KEY)[1] == f"the base interpreter {base} was replaced since the build"
+    # Another node has its own, of the path and version that the key names.
+    assert layout.state(store, OTHER) == (State.READY, "")
+    base.unlink()
+    assert layout.state(store, OTHER)[0] == State.DAMAGED
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from greenroom.errors import EnvironmentInUse
+from greenroom.errors import EnvironmentInUse, RecordUnreadable
 from greenroom.recipes import keys
 from greenroom.store import finishing, layout, locking, moving, records, rows
 from greenroom.store.model import State
@@ -201,6 +201,20 @@ def test_repair_is_refused_while_something_runs_from_it_unless_forced(bench: Ben
         process.communicate(b"\n")
         assert process.returncode == 0
     assert bench.verify() == ()
+
+
+@pytest.mark.parametrize("whose", ["a newer greenroom", "another kind of machine"])
+def test_repair_leaves_alone_what_others_built(bench: Bench, whose: str) -> None:
+    path = bench.workshop.store.record(bench.key)
+    os.unlink(path)
+    if whose == "a newer greenroom":
+        Path(path).write_text('{"schema": 99}')
+    else:
+        records.write(bench.workshop.store, replace(bench.done.record, machine="linux-sparc64-glibc"))
+    private = bench.workshop.private(bench.key, bench.made)
+    with pytest.raises(RecordUnreadable, match=r"newer|built for linux-sparc64"):
+        bench.workshop.commit(private, bench.done.record.recipe, replace=True, force=True)
+    assert os.path.lexists(path)
 
 
 def test_repair_builds_where_nothing_stands(bench: Bench) -> None:

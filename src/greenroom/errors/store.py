@@ -96,9 +96,11 @@ class LockBusy(FailedError):
 class RecordUnreadable(NotReadyError):
     """An environment's record is damaged, or was written by a newer greenroom."""
 
-    def __init__(self, path: str, reason: str, *, newer: bool = False) -> None:
-        self.path, self.reason, self.newer = path, reason, newer
+    def __init__(self, path: str, reason: str, *, newer: bool = False, foreign: bool = False) -> None:
+        self.path, self.reason, self.newer, self.foreign = path, reason, newer, foreign
         todo = "update greenroom" if newer else "greenroom sync builds it anew"
+        if foreign:
+            todo = "give each kind of machine a store of its own (GREENROOM_STORE)"
         super().__init__(f"the record cannot be used: {reason}", where=path, todo=todo)
 
 

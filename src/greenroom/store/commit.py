@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -176,7 +175,7 @@ def _record(root: str, build: Build, proven: Proof, shared: Shared) -> Record:
         base=(build.interpreter.path, *build.interpreter.stat),
         built_at=time.time(),
         seconds=round(time.monotonic() - build.began, 3),
-        host=socket.gethostname(),
+        host=machine.this_host(),
         uv=build.uv,
         greenroom=_version(),
         log=build.log,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from greenroom.store.model import Record
 
-__all__ = ["base_changed", "blocked", "foreign", "libc_needed", "libc_version", "this_machine"]
+__all__ = ["base_changed", "blocked", "foreign", "libc_needed", "libc_version", "this_host", "this_machine"]
 
 _GLIBC = re.compile(r"manylinux_(\d+)_(\d+)_")
 _OLD_NAMES = {"manylinux1_": (2, 5), "manylinux2010_": (2, 12), "manylinux2014_": (2, 17)}
@@ -25,6 +25,11 @@ def this_machine() -> str:
     if sys.platform != "linux":
         return name
     return f"{name}-{'glibc' if libc_version() else 'musl'}"
+
+
+def this_host() -> str:
+    """Return this host's name, as records and roots hold it."""
+    return os.uname().nodename
 
 
 def libc_version() -> tuple[int, int] | None:
@@ -61,7 +66,11 @@ def foreign(record: Record) -> str:
 
 
 def base_changed(record: Record) -> str:
-    """Say what became of the base interpreter, empty when it is the one of the build: one stat."""
+    """Say what became of the base interpreter, empty when it is the one of the build: one stat.
+
+    Inode, size and time tell on the host of the build only. The nodes that share a store have
+    interpreters of their own there, whose path and version are in the key: they only have to exist.
+    """
     path, *known = record.base
     try:
         found = os.stat(path)
@@ -71,7 +80,7 @@ def base_changed(record: Record) -> str:
         )
     except OSError:
         return f"the base interpreter {path} vanished"
-    if [found.st_ino, found.st_size, found.st_mtime_ns] == known:
+    if record.host != this_host() or [found.st_ino, found.st_size, found.st_mtime_ns] == known:
         return ""
     return f"the base interpreter {path} was replaced since the build"
 
