@@ -13,7 +13,7 @@ from tests.support import jobs
 from greenroom.builder import syncing
 from greenroom.builder.events import Event, Failed, Note, Output, Phase, Queued, Ready, Started
 from greenroom.errors import BuildFailed, UvTooOld
-from greenroom.store import layout, records
+from greenroom.store import layout, locking, records
 from greenroom.store.layout import Store
 from greenroom.store.model import State
 
@@ -235,6 +235,22 @@ def test_what_a_killed_build_left_is_removed_by_the_next_one(
     assert sync([job], store, environ)[0].ok
     assert not left.exists()
     assert said(store, job, "import alpha") == ""
+
+
+def test_any_run_removes_what_killed_builds_left_but_nothing_of_running_ones(
+    index: Index, store: Store, environ: dict[str, str]
+) -> None:
+    job = jobs.job([jobs.part(index, index.add_wheel("alpha", "1.0"))])
+    sync([job], store, environ)
+    left = Path(store.building) / "cp311-aaaaaaaaaaaaaaaaaaaaaaaa.left"
+    runs = Path(store.building) / "cp311-bbbbbbbbbbbbbbbbbbbbbbbb.runs"
+    for folder in (left, runs):
+        folder.mkdir()
+        (folder / "uv.toml").write_text("x")
+    with locking.hold(store.lock("cp311-bbbbbbbbbbbbbbbbbbbbbbbb")):
+        sync([job], store, environ)
+        assert not left.exists()
+        assert runs.exists()
 
 
 def test_private_files_are_readable_by_nobody_else_and_gone_afterwards(

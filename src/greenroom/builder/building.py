@@ -15,7 +15,7 @@ from greenroom.builder.installing import Installer
 from greenroom.builder.logs import Log
 from greenroom.builder.work import Result
 from greenroom.builder.workplace import Workplace
-from greenroom.errors import BuildFailed, GreenroomError, ProofFailed, ProofRejected, StoreFailed
+from greenroom.errors import BuildFailed, GreenroomError, LockBusy, ProofFailed, ProofRejected, StoreFailed
 from greenroom.store import commit, layout, locking, moving, records
 from greenroom.store.model import State
 from greenroom.uv import commands, settings
@@ -26,13 +26,25 @@ if TYPE_CHECKING:
     from greenroom.builder.work import Job
     from greenroom.builder.workplace import Run
     from greenroom.store.commit import Committed
+    from greenroom.store.layout import Store
     from greenroom.store.locking import Holder
     from greenroom.store.model import Finding
 
-__all__ = ["build"]
+__all__ = ["build", "sweep"]
 
 _BROKEN = "the package's wheel may be broken: report it to its authors, or pin another version"
 _DAMAGED = "uv's cache may be damaged: run it once without --offline"
+
+
+def sweep(store: Store) -> None:
+    """Remove the private folders of builds that were killed; those of running builds are locked.
+
+    They may hold the credentials of indexes, and the builds of their keys may never come again.
+    """
+    with suppress(OSError):
+        for key in {name.partition(".")[0] for name in os.listdir(store.building)}:
+            with suppress(LockBusy, StoreFailed), locking.hold(store.lock(key), "cleaning", wait=False):
+                moving.clear_leftovers(store, key)
 
 
 def build(run: Run, job: Job) -> Result:

@@ -65,6 +65,7 @@ def sync(
     if not jobs:
         return ()
     layout.prepare(store)
+    building.sweep(store)
     with Group() as group:
         run = _Sync(jobs, store, group, observer=observer, environ=environ, offline=offline)
         return run.run([job.key for job in jobs], at_once)
