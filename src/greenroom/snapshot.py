@@ -111,7 +111,7 @@ class Snapshot:
         """Answer for one component; None when only the full road can."""
         try:
             component = self._data["components"].get(name)
-            if component is None or not self._unchanged(component["files"]):
+            if component is None or component.get("fleeting") or not self._unchanged(component["files"]):
                 return None
             key = component["key"]
             if key is not None:

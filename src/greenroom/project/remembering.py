@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from greenroom import snapshot
-from greenroom.errors import GreenroomError
+from greenroom.errors import (
+    GreenroomError,
+    PythonBroken,
+    PythonNotFound,
+    PythonTooOld,
+    UvBroken,
+    UvMissing,
+    UvTooOld,
+)
 from greenroom.locks import generated, origins
 from greenroom.project import services
 from greenroom.store.model import State
@@ -18,6 +26,10 @@ if TYPE_CHECKING:
     from greenroom.project.model import Plan, Planned
 
 __all__ = ["answers", "memory", "remember"]
+
+
+_OF_THE_MACHINE = (PythonBroken, PythonNotFound, PythonTooOld, UvBroken, UvMissing, UvTooOld)
+"""Problems that an installation somewhere can solve, which no file that is watched would show."""
 
 
 def answers(plan: Plan) -> list[snapshot.Answer]:
@@ -85,6 +97,7 @@ def _components(
         elif component.name in errors:
             error = errors[component.name]
             about |= {"state": State.STALE, "problem": str(error), "status": error.status}
+            about["fleeting"] = isinstance(error, _OF_THE_MACHINE)
         else:
             driver = plan.setting.driver
             about |= {"state": "driver", "interpreter": plan.setting.launcher, "python": driver.version}
