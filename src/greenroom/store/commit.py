@@ -14,7 +14,7 @@ from greenroom.store.model import SCHEMA, Record
 from greenroom.store.unowned import unowned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from greenroom.components import Pairs
     from greenroom.interpreters.model import Interpreter
@@ -69,6 +69,7 @@ def commit(  # noqa: PLR0913 - all but three by name
     jobs: int | None = None,
     replace: bool = False,
     force: bool = False,
+    resumed: Collection[str] | None = None,
     flush: bool = True,
     on_phase: Callable[[str], None] | None = None,
     on_moved: Callable[[str], None] | None = None,
@@ -82,6 +83,8 @@ def commit(  # noqa: PLR0913 - all but three by name
     :param jobs: processes that compile at once; None: one for each processor.
     :param replace: an environment with a record stands there and is to be exchanged (repair).
     :param force: replace it even while something runs from it.
+    :param resumed: distributions that were added to a partial environment at its final path: only
+        theirs is linked and compiled, and nothing is removed when they cannot be trusted.
     :param flush: False skips the flush to disk (image builds).
     :param on_phase: called with ``prove`` and ``compile`` as they begin.
     :param on_moved: called with the final path after the move and before the proof: ``post-install``
@@ -93,7 +96,7 @@ def commit(  # noqa: PLR0913 - all but three by name
     :raises StoreFailed: the operating system refuses a step.
     """
     say = on_phase or _ignore
-    shared = links.share(store, private, build.recipe, dict(build.wheels))
+    shared = links.share(store, private, build.recipe, dict(build.wheels), only=resumed)
     if replace:
         root = repair.put_in_place(store, private, build.key, force=force)
     else:
@@ -118,13 +121,14 @@ def commit(  # noqa: PLR0913 - all but three by name
                 store,
                 root,
                 build.interpreter,
-                proven.sources,
+                [source for source in proven.sources if resumed is None or source[2] in resumed],
                 group=group,
                 jobs=jobs,
                 shipped=proven.shipped,
             )
     except (ProofFailed, ClashError, CompileFailed, BuildFailed):
-        moving.discard(store, root)  # what cannot be trusted is not continued either
+        if resumed is None:
+            moving.discard(store, root)  # what cannot be trusted is not continued either
         raise
     return _finish(store, root, build, proven, shared, compiled, flush=flush)
 
@@ -142,8 +146,8 @@ def _finish(  # noqa: PLR0913 - the steps' results
     if not shared.copied and not shared.linked:  # uv linked, nothing was counted
         shared = Shared(linked=sum(item.files for item in proven.installed))
     record = _record(root, build, proven, shared)
-    if not build.pending:
-        finishing.normalize(root, files=proven.irregular or bool(build.recipe.post_install))
+    # Also of a partial one: a mode that a later image layer changed would stand there once more.
+    finishing.normalize(root, files=proven.irregular or bool(build.recipe.post_install))
     if flush:
         finishing.flush(root)
     if build.pending:
@@ -185,7 +189,7 @@ def _record(root: str, build: Build, proven: Proof, shared: Shared) -> Record:
         machine=machine.this_machine(),
         libc=proven.libc,
         faults=proven.faults,
-        added=unowned(root) if recipe.post_install else (),
+        added=unowned(root) if recipe.post_install and not build.pending else (),
         pending=build.pending,
         metadata=build.metadata,
     )

@@ -40,7 +40,9 @@ def normalize(root: str, *, files: bool = True) -> None:
         for folder in _folders(root):
             if files:
                 _open_files(folder)
-            os.chmod(folder, 0o755 if folder == root else 0o555)
+            wanted = 0o755 if folder == root else 0o555
+            if S_IMODE(os.lstat(folder).st_mode) != wanted:  # a change would put it into an image's layer
+                os.chmod(folder, wanted)
     except OSError as error:
         raise StoreFailed.of("set modes", error.filename or root, error) from error
 

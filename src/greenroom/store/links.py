@@ -18,7 +18,7 @@ from greenroom.store import layout, linking, machine, records, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from greenroom.recipes.model import Recipe
     from greenroom.store.layout import Store
@@ -42,8 +42,15 @@ class Shared:
     """Bytes of the copied files."""
 
 
-def share(store: Store, root: str, recipe: Recipe, wheels: Mapping[str, str] | None = None) -> Shared:
-    """Replace copied files by links to a ready environment with the same distributions.
+def share(
+    store: Store,
+    root: str,
+    recipe: Recipe,
+    wheels: Mapping[str, str] | None = None,
+    *,
+    only: Collection[str] | None = None,
+) -> Shared:
+    """Replace copied files by links to another proven environment with the same distributions.
 
     A distribution is the same when name, version and the wheel's sha256 are; a file when RECORD's
     digest, size and mode are. What cannot be linked stays a copy. Where uv linked, nothing is looked
@@ -51,12 +58,14 @@ def share(store: Store, root: str, recipe: Recipe, wheels: Mapping[str, str] | N
 
     :param root: the environment's directory (under its private name), absolute.
     :param wheels: name -> sha256 of the wheels that were built here.
+    :param only: of these distributions: what an earlier image layer brought must not be touched.
     :returns: counts over the distributions' files; zeros where uv linked.
     :raises StoreFailed: the operating system refuses a step.
     """
-    if not _copied(root):
-        return Shared()
     found, _ = rows.distributions(root)
+    found = tuple(item for item in found if only is None or item.name in only)
+    if not _copied(root, found):
+        return Shared()
     digests = {
         item.name: item.content.sha256 for item in recipe.distributions if isinstance(item.content, Wheel)
     }
@@ -68,6 +77,8 @@ def share(store: Store, root: str, recipe: Recipe, wheels: Mapping[str, str] | N
     try:
         for item in found:
             donor = donors.get((item.name, item.version, digests.get(item.name, "")))
+            if donor is not None and donor[0] == root:
+                continue
             sharing.share(item, *(donor or ("", {})))
     except OSError as error:
         raise StoreFailed.of("link files", error.filename or root, error) from error
@@ -118,24 +129,22 @@ class _Sharing:
         self.size += status.st_size
 
 
-def _copied(root: str) -> bool:
+def _copied(root: str, found: Iterable[Found]) -> bool:
     """Tell whether uv copied: most METADATA files, which no install writes anew, have one link then."""
-    site = f"{root}/{rows.site_packages(root)}"
     alone = total = 0
-    for name in os.listdir(site):
-        if name.endswith(".dist-info"):
-            with suppress(OSError):
-                alone += os.lstat(f"{site}/{name}/METADATA").st_nlink == 1
-                total += 1
+    for item in found:
+        with suppress(OSError):
+            alone += os.lstat(f"{root}/{item.info}/METADATA").st_nlink == 1
+            total += 1
     return alone * 2 > total
 
 
 def _donors(
     store: Store, wanted: set[tuple[str, str, str]]
 ) -> dict[tuple[str, str, str], tuple[str, dict[str, Row]]]:
-    """Return for each distribution a ready environment that holds it, with its rows there."""
+    """Return for each distribution a proven environment that holds it, with its rows there."""
     donors: dict[tuple[str, str, str], tuple[str, dict[str, Row]]] = {}
-    for key, identities in _ready(store):
+    for key, identities in _proven(store):
         useful = wanted & identities - donors.keys()
         if useful:
             root = store.environment(key)
@@ -145,10 +154,10 @@ def _donors(
     return donors
 
 
-def _ready(store: Store) -> Iterator[tuple[str, set[tuple[str, str, str]]]]:
+def _proven(store: Store) -> Iterator[tuple[str, set[tuple[str, str, str]]]]:
     for key in layout.keys(store):
         try:
-            record = records.read(store, key)
+            record = records.read(store, key) or records.read_partial(store, key)
         except RecordUnreadable:
             continue
         if record is not None and not machine.foreign(record):
