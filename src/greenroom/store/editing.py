@@ -105,7 +105,7 @@ def _texts(place: str) -> Iterator[str]:
 
 def _mark(place: str, key: str, source: str, name: str) -> None:
     with open(f"{place}/pyvenv.cfg", "a", encoding="utf-8") as file:
-        file.write(f"prompt = edit-{" ".join(name.split()) or key}\n")
+        file.write(f"prompt = edit-{' '.join(name.split()) or key}\n")
     about = {
         "copy of": key,
         "from": source,

@@ -19,7 +19,7 @@ import socket
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
-from greenroom.errors import EnvironmentGone, InterruptedRunError, LockBusy, LocksUnsupported, StoreFailed
+from greenroom.errors import InterruptedRunError, LockBusy, LocksUnsupported, StoreFailed
 from greenroom.store.mounts import Mount, mount_of
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from threading import Event
 
-__all__ = ["Holder", "KeyLock", "alone", "held", "hold", "key_alone", "lease"]
+__all__ = ["Holder", "KeyLock", "alone", "held", "hold", "key_alone"]
 
 COLLECTION = "collection.lock"
 """Shared by every holder of a key's lock, held alone by what removes shared files."""
@@ -153,38 +153,6 @@ def held(path: str) -> Holder | None:
     except LockBusy:
         return _holder(path)
     return None
-
-
-def lease(path: str) -> int:
-    """Say «in use» by a shared lock on a record; exec inherits it, the process's end ends it.
-
-    It needs no write access. Where locks are not supported, it is an open file without a lock:
-    launching never fails for that.
-
-    :param path: the environment's record.
-    :returns: an inheritable descriptor.
-    :raises EnvironmentGone: there is no record, or it is being removed or replaced.
-    """
-    gone = EnvironmentGone(os.path.dirname(path))
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise gone from error
-    if not _leased(path, descriptor):
-        os.close(descriptor)
-        raise gone
-    os.set_inheritable(descriptor, True)  # noqa: FBT003 - positional only
-    return descriptor
-
-
-def _leased(path: str, descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:  # collection or repair holds it
-        return False
-    except OSError:
-        return True
-    return _is_at(path, descriptor)
 
 
 def _acquire(path: str, operation: int, on_wait: Callable[[Holder], None] | None, *, wait: bool) -> int:
