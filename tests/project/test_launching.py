@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.errors import CommandNotFound, CommandNotStarted, EnvironmentGone
+from greenroom.errors import CommandNotFound, CommandNotStarted
 from greenroom.project import launching
 
 if TYPE_CHECKING:
@@ -82,42 +79,6 @@ def test_declared_variables_win_over_the_file_of_variables(tmp_path: Path) -> No
     }
     block = launching.block({"A": "c", "B": "c", "C": "c"}, environment="/e", interpreter="x", launch=launch)
     assert (block["A"], block["B"], block["C"]) == ("declared", "file", "c")
-
-
-def test_a_lease_is_shared_and_keeps_a_collection_out(tmp_path: Path) -> None:
-    record = tmp_path / "greenroom.json"
-    record.write_text("{}")
-    held = [launching.lease(str(tmp_path)), launching.lease(str(tmp_path))]
-    with record.open() as stream, pytest.raises(BlockingIOError):
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    for descriptor in held:
-        os.close(descriptor)
-    with record.open() as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def test_a_lease_is_inherited_by_what_is_started(tmp_path: Path) -> None:
-    record = tmp_path / "greenroom.json"
-    record.write_text("{}")
-    descriptor = launching.lease(str(tmp_path))
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(descriptor,))
-    os.close(descriptor)
-    with record.open() as stream, pytest.raises(BlockingIOError):
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    child.communicate(b"\n")
-    with record.open() as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def test_no_lease_is_given_on_an_environment_that_is_gone_or_going(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentGone):
-        launching.lease(str(tmp_path))
-    record = tmp_path / "greenroom.json"
-    record.write_text("{}")
-    with record.open() as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        with pytest.raises(EnvironmentGone):
-            launching.lease(str(tmp_path))
 
 
 def test_python_is_the_interpreter_whatever_path_holds(tmp_path: Path) -> None:

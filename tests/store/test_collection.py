@@ -16,7 +16,7 @@ from tests.support.storing import KEY, OTHER, record_of
 
 from greenroom.recipes.keys import wheel_key
 from greenroom.recipes.model import Build, BuildInputs, Distribution, Python, Recipe
-from greenroom.store import collection, layout, locking, records, roots, sizes
+from greenroom.store import collection, layout, leasing, locking, records, roots, sizes
 from greenroom.store.layout import Store
 from greenroom.store.model import State
 
@@ -152,7 +152,7 @@ def test_files_that_others_link_are_not_counted_as_freed(store: Store) -> None:
 
 def test_what_greenroom_started_keeps_its_environment(store: Store) -> None:
     add(store, KEY)
-    descriptor = locking.lease(store.record(KEY))
+    descriptor = leasing.lease(store.record(KEY))
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[descriptor]) as child:
         os.close(descriptor)
         done = collection.collect(store, now=NOW)

@@ -87,14 +87,14 @@ READ = """
 import os, sys
 from greenroom.errors import NoStoreWritable
 from greenroom.components import StoreOptions
-from greenroom.store import layout, locking, roots
+from greenroom.store import layout, leasing, locking, roots
 path, key = sys.argv[1:]
 (store,) = layout.stores(StoreOptions(paths=(path,)), {})
 assert not store.writable
 assert layout.state(store, key) == ("ready", "")
 assert layout.find([store], key)
 assert not roots.register(store, "/x", [key])
-os.close(locking.lease(store.record(key)))
+os.close(leasing.lease(store.record(key)))
 try:
     layout.building([store])
 except NoStoreWritable as error:

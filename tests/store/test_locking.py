@@ -22,7 +22,7 @@ from greenroom.errors import (
     LocksUnsupported,
     StoreFailed,
 )
-from greenroom.store import locking, mounts, usage
+from greenroom.store import leasing, locking, mounts, usage
 from greenroom.store.mounts import Mount
 
 if TYPE_CHECKING:
@@ -268,8 +268,8 @@ def test_a_lease_keeps_collection_away_until_the_last_inheritor_ended(tmp_path: 
     with usage.unleased(str(record)) as free:
         assert free
         with pytest.raises(EnvironmentGone):
-            locking.lease(str(record))
-    descriptor = locking.lease(str(record))
+            leasing.lease(str(record))
+    descriptor = leasing.lease(str(record))
     assert os.get_inheritable(descriptor)
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[descriptor]) as child:
         os.close(descriptor)
@@ -283,13 +283,13 @@ def test_a_lease_keeps_collection_away_until_the_last_inheritor_ended(tmp_path: 
 def test_two_launches_lease_the_same_record(tmp_path: Path) -> None:
     record = tmp_path / "greenroom.json"
     record.write_text("{}")
-    for descriptor in (locking.lease(str(record)), locking.lease(str(record))):
+    for descriptor in (leasing.lease(str(record)), leasing.lease(str(record))):
         os.close(descriptor)
 
 
 def test_no_lease_without_a_record_or_on_one_that_is_no_longer_there(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentGone) as caught:
-        locking.lease(f"{tmp_path}/greenroom.json")
+        leasing.lease(f"{tmp_path}/greenroom.json")
     assert caught.value.status == 3
 
 
@@ -301,7 +301,7 @@ def test_launching_goes_on_where_locks_fail(tmp_path: Path, monkeypatch: pytest.
         raise OSError(errno.ENOLCK, "no locks")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    os.close(locking.lease(str(record)))
+    os.close(leasing.lease(str(record)))
 
 
 @needs_linux

@@ -14,7 +14,7 @@ import pytest
 
 from greenroom.errors import EnvironmentInUse, RecordUnreadable
 from greenroom.recipes import keys
-from greenroom.store import finishing, layout, locking, moving, records, rows
+from greenroom.store import finishing, layout, leasing, moving, records, rows
 from greenroom.store.model import State
 from greenroom.store.smoke import smoke
 from greenroom.store.verify import verify
@@ -186,7 +186,7 @@ def test_repair_puts_a_new_build_in_place_and_leaves_nothing_of_the_old(bench: B
 
 def test_repair_is_refused_while_something_runs_from_it_unless_forced(bench: Bench) -> None:
     workshop = bench.workshop
-    descriptor = locking.lease(workshop.store.record(bench.key))
+    descriptor = leasing.lease(workshop.store.record(bench.key))
     private = workshop.private(bench.key, bench.made)
     try:
         with pytest.raises(EnvironmentInUse, match="--force"):

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_python", "add_run", "run_python", "run_run"]
 
+RECORD = "greenroom.json"
+"""As in :mod:`greenroom.store.model`, which is too heavy for a launch."""
+
 
 def add_python(parser: ArgumentParser) -> None:
     """Add the arguments of ``python``."""
@@ -80,5 +83,7 @@ def _execute(answer: Answer, command: list[str], call: Call) -> NoReturn:
     )
     path = launching.program(command, interpreter, block)
     if answer.environment is not None:
-        launching.lease(answer.environment)
+        from greenroom.store import leasing  # only to start something
+
+        leasing.lease(f"{answer.environment}/{RECORD}")
     launching.execute(path, command, block)

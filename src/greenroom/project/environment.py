@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from greenroom.project import answering, launching
+from greenroom.store import leasing
+from greenroom.store.model import RECORD
 
 if TYPE_CHECKING:
     import subprocess
@@ -130,7 +132,7 @@ class Environment:
         block = self.variables(options.pop("env", None))
         if self.path is None:
             return subprocess.run(command, env=block, check=options.pop("check", False), **options)
-        descriptor = launching.lease(self.path)
+        descriptor = leasing.lease(f"{self.path}/{RECORD}")
         try:
             shared = (*options.pop("pass_fds", ()), descriptor)
             check = options.pop("check", False)

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import os
 
-from greenroom.errors import CommandNotFound, CommandNotStarted, EnvironmentGone
+from greenroom.errors import CommandNotFound, CommandNotStarted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, NoReturn
 
-__all__ = ["block", "execute", "lease", "program", "variables", "virtual_environment"]
-
-RECORD = "greenroom.json"
-"""The record's name inside an environment, as :mod:`greenroom.store.model` has it."""
+__all__ = ["block", "execute", "program", "variables", "virtual_environment"]
 
 REMOVED = (
     "CONDA_DEFAULT_ENV",
@@ -113,40 +110,6 @@ def virtual_environment(interpreter: str) -> str | None:
     """Return the virtual environment that an interpreter's path stands in, None for a bare one."""
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(interpreter)))
     return prefix if os.path.isfile(os.path.join(prefix, "pyvenv.cfg")) else None
-
-
-def lease(environment: str) -> int:
-    """Hold a shared lock on an environment's record, so that no collection removes it meanwhile.
-
-    The descriptor is read-only and inheritable: it holds through an exec, and ends with the process.
-    Where the file system knows no locks there is none, and ``gc --keep-days`` is the guard.
-
-    :returns: the descriptor that holds it.
-    :raises EnvironmentGone: the environment was removed, or is being removed.
-    """
-    import fcntl  # noqa: PLC0415 - only for a launch
-
-    path = os.path.join(environment, RECORD)
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise EnvironmentGone(environment) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise EnvironmentGone(environment) from error
-    except OSError:
-        pass
-    try:
-        same = os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except OSError:
-        same = False
-    if not same:
-        os.close(descriptor)
-        raise EnvironmentGone(environment)
-    os.set_inheritable(descriptor, True)  # noqa: FBT003 - the standard library's signature
-    return descriptor
 
 
 def program(command: Sequence[str], interpreter: str, block: Mapping[str, str]) -> str:

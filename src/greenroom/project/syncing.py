@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from greenroom.builder.work import Result
     from greenroom.project.model import Planned
 
-__all__ = ["lock", "sync"]
+__all__ = ["leave", "lock", "sync"]
 
 
 def lock(
@@ -78,7 +78,7 @@ def sync(  # noqa: PLR0913 - what a sync can be told, each by name
     mine = {component.name for component in chosen}
     results = _build(plan, mine, environ, observer=observer, offline=offline, at_once=at_once)
     plan = _again(plan, results)
-    _leave(plan, environ)
+    leave(plan, environ)
     return _report(plan, mine, results, failed_locks, written)
 
 
@@ -127,7 +127,7 @@ def _again(plan: Plan, results: Iterable[Result]) -> Plan:
     return replace(plan, environments=environments)
 
 
-def _leave(plan: Plan, environ: Mapping[str, str]) -> None:
+def leave(plan: Plan, environ: Mapping[str, str]) -> None:
     """Leave what others find the environments by: roots, aliases, choices and the snapshot."""
     building = next((store for store in plan.setting.stores if store.writable), None)
     outputs: tuple[str, ...] = ()
