@@ -113,7 +113,13 @@ def test_kinds_of_content_with_equal_fields_have_different_keys() -> None:
 def test_the_serialization_is_what_it_was() -> None:
     """A changed digest of the same recipe would rebuild every store: then raise ``SCHEMA``, knowingly."""
     recipe = Recipe(
-        python=Python(path="/usr/bin/python3.11", implementation="cpython", version="3.11.7", abi="cp311"),
+        python=Python(
+            path="/usr/bin/python3.11",
+            implementation="cpython",
+            version="3.11.7",
+            abi="cp311",
+            system="linux-x86_64",
+        ),
         distributions=(
             Distribution(name="a", version="1", content=Wheel(file="a-1-py3-none-any.whl", sha256="00")),
             Distribution(
@@ -121,4 +127,4 @@ def test_the_serialization_is_what_it_was() -> None:
             ),
         ),
     )
-    assert keys.key(recipe) == "cp311-rspsaon7444btfsj6qnzfhjj"
+    assert keys.key(recipe) == "cp311-72ct42adhwmeou6wzvbevlkk"

@@ -33,11 +33,13 @@ __all__ = ["finished", "python_of", "variables_of"]
 
 def python_of(interpreter: Interpreter) -> Python:
     """Return the interpreter's part of a recipe."""
+    markers = dict(interpreter.markers)
     return Python(
         path=interpreter.path,
         implementation=interpreter.implementation,
         version=interpreter.version,
         abi=interpreter.abi,
+        system=f"{markers['sys_platform']}-{markers['platform_machine']}",
     )
 
 

@@ -46,6 +46,8 @@ def _pythons(old: Python, new: Python) -> Iterator[str]:
         yield f"{_python(old)} → {_python(new)}"
     elif old.abi != new.abi:
         yield f"the interpreter's ABI {old.abi} → {new.abi}"
+    if old.system != new.system:
+        yield f"the system {old.system} → {new.system}"
     if old.path != new.path:
         yield f"the interpreter {old.path} → {new.path}"
 

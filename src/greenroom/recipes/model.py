@@ -95,6 +95,8 @@ class Python:
     implementation: str
     version: str
     abi: str
+    system: str = ""
+    """``sys.platform`` and machine, such as ``linux-x86_64``: two machine types on one store share nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
