@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from greenroom.builder import resuming
 from greenroom.builder.events import Started, Waiting
 from greenroom.builder.finishing import run_post_install
 from greenroom.builder.installing import Installer
@@ -99,7 +100,11 @@ def _build_locked(run: Run, job: Job, began: float, descriptor: int) -> None:
             moving.clear_leftovers(store, job.key)
             place.folder = tempfile.mkdtemp(prefix=f"{job.key}.", dir=store.building)  # mode 0700
             try:
-                committed = _realize(place, began)
+                partial = resuming.partial(place)
+                if partial is None:
+                    committed = _realize(place, began)
+                else:
+                    committed = resuming.resume(place, partial, began)
             finally:
                 shutil.rmtree(place.folder, ignore_errors=True)
         except (GreenroomError, OSError) as error:
@@ -177,7 +182,7 @@ def _attempt(
         replace=job.replaces is not None or layout.state(run.store, job.key)[0] == State.DAMAGED,
         force=job.force,
         on_phase=place.enter,
-        on_moved=lambda path: run_post_install(place, path),
+        on_moved=None if job.pending else lambda path: run_post_install(place, path),
     )
 
 
@@ -202,8 +207,11 @@ def _note_cost(place: Workplace, committed: Committed) -> None:
 
 
 def _is_ready(run: Run, job: Job) -> bool:
-    wanted = (State.READY, State.PARTIAL) if job.pending else (State.READY,)
-    if layout.state(run.store, job.key)[0] not in wanted:
+    state = layout.state(run.store, job.key)[0]
+    if state == State.PARTIAL and job.pending:
+        partial = records.read_partial(run.store, job.key)
+        return partial is not None and set(partial.pending) <= set(job.pending)
+    if state != State.READY:
         return False
     if job.replaces is None:
         return True

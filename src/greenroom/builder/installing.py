@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from greenroom.builder import privatelock, wheelrecords, wheels
 from greenroom.builder.fetching import sha256_of
 from greenroom.builder.privatelock import Chosen
-from greenroom.errors import LateMissing, SourceMissing
+from greenroom.errors import LateMissing, SourceMissing, WrongWheel
 from greenroom.recipes.model import Build, Editable, Late, Wheel
 from greenroom.uv import commands, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from greenroom.builder.wheelrecords import WheelRecord
     from greenroom.builder.workplace import Workplace
     from greenroom.components import Pairs
+    from greenroom.errors import BuildFailed
     from greenroom.recipes.model import Distribution, Origins
 
 __all__ = ["Installer"]
@@ -75,6 +76,25 @@ class Installer:
         for name in recipe.last:
             if name in winners:
                 self._add_one(winners[name], reinstall=True)
+        self._late(distribution for distribution, _ in pairs if isinstance(distribution.content, Late))
+        self._editable(pairs)
+        return tuple(sorted(self._digests.items()))
+
+    def resume(self, brought: Collection[str]) -> Pairs:
+        """Add distributions to a partial environment: nothing that is there is touched.
+
+        :param brought: names of distributions that it lacks.
+        :returns: as :meth:`install`.
+        :raises BuildFailed: a source, a build or an install failed.
+        """
+        everything = zip(self._place.job.recipe.distributions, self._place.job.supply.origins, strict=True)
+        pairs = tuple(pair for pair in everything if pair[0].name in brought)
+        ready, chained = self._ready_and_chained(pairs)
+        self._place.enter("install", f"{len(pairs)} distributions more")
+        self._add(list(ready.values()))
+        for distribution, origin in chained:
+            record = wheels.obtain(self._place, distribution, origin, self._python)
+            self._add_one(self._built(distribution, record))
         self._late(distribution for distribution, _ in pairs if isinstance(distribution.content, Late))
         self._editable(pairs)
         return tuple(sorted(self._digests.items()))
@@ -157,8 +177,13 @@ class Installer:
         directory = self._place.job.late_wheels
         if directory is None:
             what = f"{', '.join(named)}: a later image stage brings it, and its wheel is not here"
-            raise self._place.failing(what, LateMissing, "build this environment in that stage")
+            todo = "greenroom image sync --stage NAME --find-links DIR, where the wheel is"
+            raise self._place.failing(what, LateMissing, todo)
         self._place.enter("install", ", ".join(named))
+        digests = _digests_of(directory, named)
+        for name, _, version in (entry.partition("==") for entry in named):
+            if name not in digests:
+                raise self._absent(name, version, directory)
         self._place.uv(
             commands.pip_install_late(
                 named,
@@ -169,7 +194,16 @@ class Installer:
             ),
             variables=self._variables,
         )
-        self._digests |= _digests_of(directory, named)
+        self._digests |= digests
+
+    def _absent(self, name: str, version: str, directory: str) -> BuildFailed:
+        """Return the error for a late package of which the directory has no wheel, or another one."""
+        others = sorted(file for file in _files(directory) if _name_of(file) == name)
+        if others:
+            what = f"{name} {version} is locked, and {directory} holds {', '.join(others)}"
+            return self._place.failing(what, WrongWheel, f"build {name} {version}, or lock the other one")
+        what = f"{directory} holds no wheel of {name} {version}"
+        return self._place.failing(what, LateMissing, "put it there, or name another directory")
 
     def _editable(self, pairs: tuple[tuple[Distribution, Origins], ...]) -> None:
         """Install local sources in place: the last step, because only they need the sources."""
@@ -232,7 +266,7 @@ def _digests_of(directory: str, named: Iterable[str]) -> dict[str, str]:
 
     wanted = {name: Version(version) for name, _, version in (entry.partition("==") for entry in named)}
     found = {}
-    for file in os.listdir(directory):
+    for file in _files(directory):
         try:
             name, version, _, _ = parse_wheel_filename(file)
         except InvalidWheelFilename:
@@ -240,6 +274,18 @@ def _digests_of(directory: str, named: Iterable[str]) -> dict[str, str]:
         if wanted.get(name) == version:
             found[str(name)] = sha256_of(os.path.join(directory, file))
     return found
+
+
+def _files(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []
+
+
+def _name_of(file: str) -> str:
+    """Return the normalized name that a wheel's file name begins with."""
+    return file.partition("-")[0].lower().replace("_", "-").replace(".", "-") if file.endswith(".whl") else ""
 
 
 def _in_order(chained: list[tuple[Distribution, Origins]]) -> Iterator[tuple[Distribution, Origins]]:

@@ -49,6 +49,7 @@ def share(
     wheels: Mapping[str, str] | None = None,
     *,
     only: Collection[str] | None = None,
+    thorough: bool = False,
 ) -> Shared:
     """Replace copied files by links to another proven environment with the same distributions.
 
@@ -59,12 +60,13 @@ def share(
     :param root: the environment's directory (under its private name), absolute.
     :param wheels: name -> sha256 of the wheels that were built here.
     :param only: of these distributions: what an earlier image layer brought must not be touched.
+    :param thorough: look at all files, also where a sample says that uv linked.
     :returns: counts over the distributions' files; zeros where uv linked.
     :raises StoreFailed: the operating system refuses a step.
     """
     found, _ = rows.distributions(root)
     found = tuple(item for item in found if only is None or item.name in only)
-    if not _copied(root, found):
+    if not (thorough or _copied(root, found)):
         return Shared()
     digests = {
         item.name: item.content.sha256 for item in recipe.distributions if isinstance(item.content, Wheel)
