@@ -102,6 +102,7 @@ def kept(tmp_path: Path, environ: dict[str, str]) -> Callable[..., Path]:
                 },
             },
             "bases": [[base[0], base[3], base[1], base[2]]],
+            "notes": [],
             "outputs": [],
         }
         file = snapshot.place(str(declaration), environ)
@@ -278,6 +279,7 @@ def test_a_memory_with_any_part_replaced_never_raises(data: st.DataObject) -> No
             "environments": {"k": {"state": "ready", "record": [declaration, 0, 1, 1], "base": 0}},
             "components": {"A": {"kind": "actor", "key": "k", "files": [0], "launch": {}}},
             "bases": [["/bin/sh", 1, 2, 3]],
+            "notes": [],
             "outputs": [],
         }
         junk: st.SearchStrategy[Any] = st.recursive(

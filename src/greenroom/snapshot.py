@@ -78,8 +78,6 @@ class Answer:
 class Snapshot:
     """A loaded memory whose surroundings and declaration are unchanged."""
 
-    __slots__ = ("_bases", "_data", "_file", "_files", "_loaded", "_states", "_touched")
-
     def __init__(self, file: str, data: dict[str, Any], now: int) -> None:
         self._file = file
         self._data = data
@@ -98,6 +96,11 @@ class Snapshot:
     def stores(self) -> list[str]:
         """Return the stores' paths, in the order in which they are searched."""
         return list(self._data["stores"])
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what is worth one line and stops nothing."""
+        return list(self._data["notes"])
 
     @property
     def outputs_stand(self) -> bool:
@@ -128,7 +131,7 @@ class Snapshot:
 
     def answers(self) -> list[Answer] | None:
         """Answer for all components; None when only the full road can."""
-        found = []
+        found: list[Answer] = []
         for name in self._data["components"]:
             answer = self.answer(name)
             if answer is None:
@@ -241,6 +244,7 @@ def _is_for(data: dict[str, Any], declaration: str, environ: Mapping[str, str]) 
         and data["identity"] == identity(declaration, environ)
         and isinstance(data["components"], dict)
         and isinstance(data["stores"], list)
+        and isinstance(data["notes"], list)
         and all(digest == digest_of_value(environ.get(name)) for name, digest in data["variables"].items())
     )
 

@@ -46,7 +46,7 @@ def known(start: str | None, environ: Mapping[str, str]) -> Known:
         answers = remembered.answers()
         if answers is not None:
             remembered.refresh()
-            return Known(remembered.declaration, remembered.stores, answers, [])
+            return Known(remembered.declaration, remembered.stores, answers, remembered.notes)
     from greenroom.project import remembering  # noqa: PLC0415 - the full road is heavy
 
     plan = _plan(start, environ, (), writing=True)

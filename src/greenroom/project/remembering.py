@@ -74,6 +74,7 @@ def memory(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] = (
         "environments": {found.key: _environment(found, bases) for found in plan.environments},
         "components": _components(plan, numbers, bases),
         "bases": [list(base) for base in bases],
+        "notes": list(plan.notes),
         "outputs": [snapshot.look(path, content=False) for path in outputs],
     }
 
