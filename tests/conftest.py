@@ -25,8 +25,7 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("GREENROOM_TEST_PROFILE", "default"))
 
-REAL_HOME = Path.home()
-OWN_FOLDERS = (".local/share/greenroom", ".cache/greenroom", ".config/greenroom")
+OWN_FOLDERS = (".local/share/greenroom", ".config/greenroom")
 DECIDING = ("PIP_", "UV_", "PYTHON", "VIRTUAL_ENV", "CONDA", "GREENROOM_", "XDG_")
 TRANSPORT = (
     "SSL_CERT_",
@@ -75,7 +74,6 @@ def _sealed_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _same_surroundings(_sealed_machine: None) -> Iterator[None]:
     """Fail a test that changes the environment or the working directory, or writes to a home."""
-    homes = {REAL_HOME / folder: (REAL_HOME / folder).exists() for folder in OWN_FOLDERS}
     before, directory = dict(os.environ), Path.cwd()
     yield
     after = dict(os.environ)
@@ -88,7 +86,9 @@ def _same_surroundings(_sealed_machine: None) -> Iterator[None]:
     changed = Path.cwd() != directory
     os.chdir(directory)
     assert not changed, "the test changed the working directory"
-    made = [str(path) for path, there in homes.items() if path.exists() and not there]
+    made = [folder for folder in OWN_FOLDERS if Path.home().joinpath(folder).exists()]
+    for folder in made:
+        shutil.rmtree(Path.home() / folder)
     assert not made, f"the test wrote outside its folder: {made}"
     left = list(Path(tempfile.gettempdir()).iterdir())
     for path in left:  # or every later test would be blamed too

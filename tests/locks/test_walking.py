@@ -326,6 +326,7 @@ needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the real lock is 
 
 
 @needs_corpus
+@needs_uv("0.13")
 @pytest.mark.parametrize("extras", SETS, ids="+".join)
 def test_the_real_lock_is_read_as_uv_reads_it(
     extras: tuple[str, ...], uv: Command, project: Callable[..., Path], tmp_path: Path
