@@ -35,6 +35,8 @@ def _below(cls: type[errors.GreenroomError]) -> Iterator[type[errors.GreenroomEr
         yield from _below(child)
 
 
+for _name in errors.__all__:
+    getattr(errors, _name)
 CLASSES = [cls for cls in _below(errors.GreenroomError) if cls.__module__.startswith("greenroom.")]
 LEAVES = [cls for cls in CLASSES if cls not in MIDDLE and not cls.__subclasses__()]
 
@@ -106,8 +108,9 @@ def test_the_docstring_shows_the_middle_classes() -> None:
     assert shown == [(cls.__name__, str(status)) for cls, status in MIDDLE.items()]
 
 
-def test_every_error_lives_in_one_module() -> None:
-    assert {cls.__module__ for cls in CLASSES} == {"greenroom.errors"}
+def test_every_error_lives_with_its_part_and_is_imported_from_one_place() -> None:
+    assert {cls.__module__.rpartition(".")[0] for cls in CLASSES} == {"greenroom.errors"}
+    assert {cls.__name__ for cls in CLASSES} <= set(dir(errors))
 
 
 @pytest.mark.parametrize("cls", LEAVES, ids=lambda cls: cls.__name__)

@@ -16,126 +16,134 @@ here.
 
 from __future__ import annotations
 
-from greenroom.errors.builder import (
-    BuildFailed,
-    DiskFull,
-    FetchFailed,
-    HashMismatch,
-    LateMissing,
-    LockingFailed,
-    NotCached,
-    ProofRejected,
-    SourceChanged,
-    SourceMissing,
-    UvKilled,
-    WrongWheel,
-)
-from greenroom.errors.command import (
-    CommandMissing,
-    CommandNotFound,
-    CommandNotStarted,
-    DirectoryVanished,
-    EnvFileInvalid,
-    EnvironmentDamaged,
-    EnvironmentMissing,
-    LockOutdated,
-    LogMissing,
-    NoEnvironment,
-    UnknownComponent,
-    UnknownOption,
-)
-from greenroom.errors.declaration import (
-    AmbiguousName,
-    ConflictingKeys,
-    DeclarationError,
-    DeclarationExists,
-    DeclarationNotFound,
-    DeclarationNotWritten,
-    DuplicateName,
-    NotLiteral,
-    RefusedValue,
-    SecretInDeclaration,
-    ServerDirectoryInvalid,
-    ServiceInvalid,
-    UnknownKey,
-    UnknownName,
-    UnreadableDeclaration,
-    WrongType,
-)
-from greenroom.errors.locks import (
-    AmbiguousLock,
-    BuildNeedsRuntime,
-    BuildOrderLoop,
-    ExtraNotProvided,
-    ExtrasConflict,
-    LockMissing,
-    LockNeedsPython,
-    LockTooNew,
-    LockUnreadable,
-    MissingHash,
-    NoMatchingFile,
-    NotALockName,
-    PlatformNotLocked,
-    RequirementsUnreadable,
-    SecretInSource,
-    StaleLock,
-    UnknownExtra,
-    UnknownGroup,
-    UnknownMember,
-)
-from greenroom.errors.ray import (
-    EnvFileInRuntimeEnv,
-    MinorMismatch,
-    NodesNotReady,
-    NotAnActor,
-    PatchMismatch,
-    ProvisionFailed,
-    RayExtraMissing,
-    RayMismatch,
-    RayMissing,
-    RayNotInstalled,
-    RayNotRunning,
-    RuntimeEnvConflict,
-    UnknownActor,
-    UnknownNode,
-    UvRunHookActive,
-)
-from greenroom.errors.root import (
-    FailedError,
-    GreenroomError,
-    InterruptedRunError,
-    NotReadyError,
-    Problems,
-    UseError,
-    nearest,
-    use_one_of,
-)
-from greenroom.errors.store import (
-    AliasRefused,
-    ClashError,
-    CompileFailed,
-    CopyRefused,
-    EnvironmentGone,
-    EnvironmentInUse,
-    LockBusy,
-    LocksUnsupported,
-    NoStoreWritable,
-    ProofFailed,
-    RecordUnreadable,
-    StoreFailed,
-    StorePathRefused,
-)
-from greenroom.errors.tools import (
-    GroupEnded,
-    ProgramNotStarted,
-    PythonBroken,
-    PythonNotFound,
-    PythonTooOld,
-    SettingsUnreadable,
-    UvBroken,
-    UvMissing,
-    UvTooOld,
-)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from greenroom.errors.builder import (
+        BuildFailed,
+        DiskFull,
+        FetchFailed,
+        HashMismatch,
+        LateMissing,
+        LockingFailed,
+        NotCached,
+        ProofRejected,
+        SourceChanged,
+        SourceMissing,
+        UvKilled,
+        WrongWheel,
+    )
+    from greenroom.errors.command import (
+        CommandMissing,
+        CommandNotFound,
+        CommandNotStarted,
+        DirectoryVanished,
+        EnvFileInvalid,
+        EnvironmentDamaged,
+        EnvironmentMissing,
+        LockOutdated,
+        LogMissing,
+        NoEnvironment,
+        UnknownComponent,
+        UnknownOption,
+    )
+    from greenroom.errors.declaration import (
+        AmbiguousName,
+        ConflictingKeys,
+        DeclarationError,
+        DeclarationExists,
+        DeclarationNotFound,
+        DeclarationNotWritten,
+        DuplicateName,
+        NotLiteral,
+        RefusedValue,
+        SecretInDeclaration,
+        ServerDirectoryInvalid,
+        ServiceInvalid,
+        UnknownKey,
+        UnknownName,
+        UnreadableDeclaration,
+        WrongType,
+    )
+    from greenroom.errors.images import (
+        ImageNotComplete,
+        ImageNotFrozen,
+        OutsideContext,
+        WrapperClash,
+    )
+    from greenroom.errors.locks import (
+        AmbiguousLock,
+        BuildNeedsRuntime,
+        BuildOrderLoop,
+        ExtraNotProvided,
+        ExtrasConflict,
+        LockMissing,
+        LockNeedsPython,
+        LockTooNew,
+        LockUnreadable,
+        MissingHash,
+        NoMatchingFile,
+        NotALockName,
+        PlatformNotLocked,
+        RequirementsUnreadable,
+        SecretInSource,
+        StaleLock,
+        UnknownExtra,
+        UnknownGroup,
+        UnknownMember,
+    )
+    from greenroom.errors.ray import (
+        EnvFileInRuntimeEnv,
+        MinorMismatch,
+        NodesNotReady,
+        NotAnActor,
+        PatchMismatch,
+        ProvisionFailed,
+        RayExtraMissing,
+        RayMismatch,
+        RayMissing,
+        RayNotInstalled,
+        RayNotRunning,
+        RuntimeEnvConflict,
+        UnknownActor,
+        UnknownNode,
+        UvRunHookActive,
+    )
+    from greenroom.errors.root import (
+        FailedError,
+        GreenroomError,
+        InterruptedRunError,
+        NotReadyError,
+        Problems,
+        UseError,
+        nearest,
+        use_one_of,
+    )
+    from greenroom.errors.store import (
+        AliasRefused,
+        ClashError,
+        CompileFailed,
+        CopyRefused,
+        EnvironmentGone,
+        EnvironmentInUse,
+        LockBusy,
+        LocksUnsupported,
+        NoStoreWritable,
+        ProofFailed,
+        RecordUnreadable,
+        StoreFailed,
+        StorePathRefused,
+    )
+    from greenroom.errors.tools import (
+        GroupEnded,
+        ProgramNotStarted,
+        PythonBroken,
+        PythonNotFound,
+        PythonTooOld,
+        SettingsUnreadable,
+        UvBroken,
+        UvMissing,
+        UvTooOld,
+    )
 
 __all__ = [
     "AliasRefused",
@@ -171,6 +179,8 @@ __all__ = [
     "GreenroomError",
     "GroupEnded",
     "HashMismatch",
+    "ImageNotComplete",
+    "ImageNotFrozen",
     "InterruptedRunError",
     "LateMissing",
     "LockBusy",
@@ -193,6 +203,7 @@ __all__ = [
     "NotCached",
     "NotLiteral",
     "NotReadyError",
+    "OutsideContext",
     "PatchMismatch",
     "PlatformNotLocked",
     "Problems",
@@ -238,8 +249,34 @@ __all__ = [
     "UvMissing",
     "UvRunHookActive",
     "UvTooOld",
+    "WrapperClash",
     "WrongType",
     "WrongWheel",
     "nearest",
     "use_one_of",
 ]
+
+_PARTS = ("root", "command", "declaration", "tools", "locks", "store", "builder", "images", "servers", "ray")
+"""The modules, those first whose errors a launch can meet."""
+
+
+def __getattr__(name: str) -> object:
+    """Import an error's module on first use: starting loads only what goes wrong.
+
+    :raises AttributeError: there is no such error.
+    """
+    if name in __all__:
+        from importlib import import_module  # noqa: PLC0415 - only when a name is asked for
+
+        for part in _PARTS:
+            found = vars(import_module(f"greenroom.errors.{part}")).get(name)
+            if found is not None:
+                globals()[name] = found
+                return found
+    msg = f"module 'greenroom.errors' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List the errors and nothing else."""
+    return __all__

@@ -185,6 +185,8 @@ class NodesNotReady(FailedError):
 
     def __init__(self, failures: Iterable[str], *, nodes: int) -> None:
         self.failures, self.nodes = tuple(failures), nodes
+        self.report: object = None
+        """The whole :class:`greenroom.ray.Preparation`."""
         shown = "; ".join(self.failures[:3])
         more = f"; and {len(self.failures) - 3} more" if len(self.failures) > 3 else ""
         super().__init__(f"not ready on all of {nodes} nodes: {shown}{more}")
