@@ -96,11 +96,11 @@ class Surroundings:
         return done.stdout
 
     def answer(self, *arguments: str, cwd: Path) -> Any:
-        """Run greenroom with ``--json`` and return what it answers, whatever its status."""
+        """Run greenroom with ``--json`` and return the data that it answers, whatever its status."""
         done = subprocess.run(
             [self.greenroom, *arguments, "--json"], cwd=cwd, env=self.env, capture_output=True, check=False
         )
-        return json.loads(done.stdout)
+        return json.loads(done.stdout)["data"]
 
 
 def _uv_cache() -> str:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from json import dumps
 
 from greenroom.components import InlineSource, RequirementsSource, ScriptSource
-from greenroom.locks import credentials, origins, settings
+from greenroom.locks import credentials, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def path(root: str, lock_name: str) -> str:
 
 def inputs(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the files whose stat decides the lock and its staleness, absent ones included."""
-    return (path(root, spec.lock_name), *origins.of(spec, root, environ).watched)
+    return (path(root, spec.lock_name), *_inputs(spec, root, environ).watched)
 
 
 def stamp(text: str, spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> str:
@@ -52,7 +52,7 @@ def stamp(text: str, spec: EnvironmentSpec, root: str, environ: Mapping[str, str
     """
     own = text.split("\n[tool.greenroom]\n", 1)[0]  # what an earlier stamp said is said anew
     body = "\n".join(line for line in own.splitlines() if not line.startswith("#"))
-    found = origins.of(spec, root, environ)
+    found = _inputs(spec, root, environ)
     lines = [
         "# Written by `greenroom lock`; change its sources instead.",
         credentials.strip_all(body.strip("\n")),
@@ -70,6 +70,12 @@ def stamp(text: str, spec: EnvironmentSpec, root: str, environ: Mapping[str, str
     return "\n".join(lines) + "\n"
 
 
+def _inputs(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:
+    from greenroom.locks import origins  # noqa: PLC0415 - heavy: only where there is such a source
+
+    return origins.of(spec, root, environ)
+
+
 def staleness(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> str | None:
     """Return in words why a lock is out of date, or None.
 
@@ -82,7 +88,7 @@ def staleness(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> s
     said = settings.section(table, "tool", "greenroom")
     if said.get("schema") != _SCHEMA:
         return "it was not written by `greenroom lock`" if not said else "it was written by another greenroom"
-    return _changed(said, origins.of(spec, root, environ), environ) or _python(said, _request(spec))
+    return _changed(said, _inputs(spec, root, environ), environ) or _python(said, _request(spec))
 
 
 def _request(spec: EnvironmentSpec) -> str:

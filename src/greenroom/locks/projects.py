@@ -16,7 +16,6 @@ from greenroom.errors import (
     UnknownMember,
 )
 from greenroom.locks import settings
-from greenroom.locks.entries import locked
 from greenroom.locks.markers import Target
 from greenroom.locks.markers import target as markers_of
 from greenroom.locks.model import Selection
@@ -75,7 +74,7 @@ def select(source: ProjectSource, target: Interpreter, *, where: str) -> Selecti
     _check_target(lock, target, markers)
     try:
         positions = walk(lock, request, markers)
-        found = [locked(lock.packages[at], lock.root) for at in positions]
+        found = [lock.entry(at) for at in positions]
     except Clash as clash:
         raise ExtrasConflict(
             (*source.extras, *(f"group {group}" for group in source.groups)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from greenroom.components import ProjectSource, PylockSource, RequirementsSource, ScriptSource
 from greenroom.errors import GreenroomError, StaleLock
-from greenroom.locks import generated, origins, projects, pylock, requirements, settings, staleness
+from greenroom.locks import generated, projects, settings, staleness
 from greenroom.locks.model import BuildSettings, Selection
 from greenroom.locks.uvlock import load
 
@@ -44,6 +44,8 @@ def read(spec: EnvironmentSpec, root: str, target: Interpreter, environ: Mapping
             )
         return replace(selection, notes=(*selection.notes, *found.notes))
     if isinstance(source, PylockSource):
+        from greenroom.locks import pylock  # noqa: PLC0415 - heavy: only where there is such a source
+
         pylock.check_name(source.path, where=where)
         todo = "write it, for example with `uv export --format pylock.toml`"
         locked = pylock.select(source, target, where=where, todo=todo)
@@ -54,6 +56,8 @@ def read(spec: EnvironmentSpec, root: str, target: Interpreter, environ: Mapping
 def _generated(
     spec: EnvironmentSpec, root: str, target: Interpreter, environ: Mapping[str, str]
 ) -> Selection:
+    from greenroom.locks import pylock  # noqa: PLC0415 - heavy: only where there is such a source
+
     file, todo = generated.path(root, spec.lock_name), f"greenroom lock {spec.lock_name}"
     pylock.load(file, where=str(spec.origin), todo=todo)
     reason = generated.staleness(spec, root, environ)
@@ -75,10 +79,12 @@ def build_settings(spec: EnvironmentSpec, root: str, environ: Mapping[str, str])
     """
     source = spec.source
     if isinstance(source, ScriptSource):
-        return settings.build_settings(settings.section(origins.script_metadata(source.path), "tool", "uv"))
+        return settings.build_settings(settings.section(_script_metadata(source.path), "tool", "uv"))
     if not isinstance(source, RequirementsSource):
         return BuildSettings()
     said = settings.build_settings(settings.table(source.config) or {} if source.config else {})
+    from greenroom.locks import requirements  # noqa: PLC0415 - heavy: only where there is such a source
+
     found = requirements.read(source.requirements, environ, constraints=source.constraints, base=root)
     no_binary, no_build = requirements.formats(found)
     constraints = requirements.read(source.build_constraints, environ, base=root)
@@ -142,10 +148,16 @@ def requires_python(
         if isinstance(source, PylockSource):
             return _said(settings.table(source.path))
         if isinstance(source, ScriptSource):
-            return _said(origins.script_metadata(source.path))
+            return _said(_script_metadata(source.path))
     except GreenroomError:
         return None
     return None
+
+
+def _script_metadata(path: str) -> Table:
+    from greenroom.locks import origins  # noqa: PLC0415 - heavy: only where there is such a source
+
+    return origins.script_metadata(path)
 
 
 def _said(table: Table | None) -> str | None:

@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from greenroom.locks.model import Locked
+
 __all__ = ["UvLock", "load", "normalize", "parse"]
 
 Table = dict[str, Any]
@@ -48,6 +50,7 @@ class UvLock:
             tuple(_conflict_item(item) for item in group) for group in table.get("conflicts", ())
         )
         """Each declared set: (package, ``extra`` | ``group`` | ``project``, name)."""
+        self._entries: dict[int, Locked] = {}
 
     @cached_property
     def by_name(self) -> Mapping[str, tuple[int, ...]]:
@@ -88,6 +91,18 @@ class UvLock:
         package = (self.package(name) if name else None) or {}
         declared = package.get("metadata", {}).get("requires-dev", {})
         return tuple(dict.fromkeys((*package.get("dev-dependencies", {}), *declared)))
+
+    def entry(self, at: int) -> Locked:
+        """Return the package at a position as locked data; environments that have it share one.
+
+        :raises KeyError, TypeError: the entry has another shape than uv's.
+        """
+        known = self._entries.get(at)
+        if known is None:
+            from greenroom.locks.entries import locked  # noqa: PLC0415 - only when an environment is read
+
+            known = self._entries[at] = locked(self.packages[at], self.root)
+        return known
 
     def find(self, dependency: Table) -> int:
         """Return the position of the package that a dependency's entry means.

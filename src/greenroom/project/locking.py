@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -89,7 +88,9 @@ def write(
     :raises KeyboardInterrupt: Ctrl-C, when every process has ended; locks that were not finished are
         as they were.
     """
-    from greenroom.uv.process import Group  # noqa: PLC0415 - starts processes: only to write a lock
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - heavy: only to write a lock
+
+    from greenroom.uv.process import Group  # noqa: PLC0415 - starts processes
 
     events: SimpleQueue[Event] = SimpleQueue()
     ended: dict[str, Locked] = {}

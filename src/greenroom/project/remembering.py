@@ -14,7 +14,7 @@ from greenroom.errors import (
     UvMissing,
     UvTooOld,
 )
-from greenroom.locks import generated, origins
+from greenroom.locks import generated
 from greenroom.project import services
 from greenroom.store.model import State
 
@@ -154,6 +154,8 @@ def _variables(spec: EnvironmentSpec | None, root: str, environ: Mapping[str, st
     named = tuple(name for name, value in spec.options.build_env if value is None)
     if not isinstance(spec.source, generated.LOCKED_HERE):
         return named
+    from greenroom.locks import origins  # noqa: PLC0415 - heavy: only where there is such a source
+
     try:
         return (*named, *origins.of(spec, root, environ).variables)
     except GreenroomError:  # its inputs cannot be read, and so it has a problem instead of a key

@@ -31,16 +31,32 @@ def _parsed(name: str) -> tuple[tuple[int, str], frozenset[Tag]] | None:
 
 
 @lru_cache(maxsize=32)
-def _ranks(tags: tuple[str, ...]) -> Mapping[Tag, int]:
-    return {Tag(*tag.split("-", 2)): rank for rank, tag in reversed(list(enumerate(tags)))}
+def _ranks(tags: tuple[str, ...]) -> tuple[Mapping[Tag, int], frozenset[str]]:
+    """Return the rank of each tag, and the tags as file names spell them when they name only one."""
+    ranks = {Tag(*tag.split("-", 2)): rank for rank, tag in reversed(list(enumerate(tags)))}
+    return ranks, frozenset(tags)
+
+
+def _may_fit(name: str, tags: frozenset[str]) -> bool:
+    """Tell cheaply whether a wheel can fit: most of a lock's thousands are for another platform."""
+    cells = name.removesuffix(".whl").lower().rsplit("-", 3)
+    if len(cells) != 4:
+        return False
+    _, pythons, abis, platforms = cells
+    return any(
+        f"{python}-{abi}-{platform}" in tags
+        for python in pythons.split(".")
+        for abi in abis.split(".")
+        for platform in platforms.split(".")
+    )
 
 
 def best_wheel(wheels: Iterable[File], tags: tuple[str, ...]) -> File | None:
     """Return the wheel that fits a target best, or None when none fits."""
-    ranks = _ranks(tags)
+    ranks, spelled = _ranks(tags)
     best: tuple[tuple[int, int, str, str], File] | None = None
     for wheel in wheels:
-        parsed = _parsed(wheel.name)
+        parsed = _parsed(wheel.name) if _may_fit(wheel.name, spelled) else None
         if parsed is None:
             continue
         rank = min((ranks[tag] for tag in parsed[1] if tag in ranks), default=None)
