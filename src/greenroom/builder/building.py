@@ -9,7 +9,6 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from greenroom.builder import resuming
 from greenroom.builder.events import Started, Waiting
 from greenroom.builder.finishing import run_post_install
 from greenroom.builder.installing import Installer
@@ -17,7 +16,7 @@ from greenroom.builder.logs import Log
 from greenroom.builder.work import Result
 from greenroom.builder.workplace import Workplace
 from greenroom.errors import BuildFailed, GreenroomError, LockBusy, ProofFailed, ProofRejected, StoreFailed
-from greenroom.store import commit, layout, locking, moving, records
+from greenroom.store import layout, locking, moving
 from greenroom.store.model import State
 from greenroom.uv import commands, settings
 
@@ -100,11 +99,7 @@ def _build_locked(run: Run, job: Job, began: float, descriptor: int) -> None:
             moving.clear_leftovers(store, job.key)
             place.folder = tempfile.mkdtemp(prefix=f"{job.key}.", dir=store.building)  # mode 0700
             try:
-                partial = resuming.partial(place)
-                if partial is None:
-                    committed = _realize(place, began)
-                else:
-                    committed = resuming.resume(place, partial, began)
+                committed = _continued(place, began) or _realize(place, began)
             finally:
                 shutil.rmtree(place.folder, ignore_errors=True)
         except (GreenroomError, OSError) as error:
@@ -114,6 +109,16 @@ def _build_locked(run: Run, job: Job, began: float, descriptor: int) -> None:
             raise mapped from error
         _note_cost(place, committed)
         log.write("ready")
+
+
+def _continued(place: Workplace, began: float) -> Committed | None:
+    """Continue the partial environment of an earlier image stage, None when there is none."""
+    if layout.state(place.run.store, place.job.key)[0] != State.PARTIAL:
+        return None
+    from greenroom.builder import resuming  # noqa: PLC0415 - rarely
+
+    partial = resuming.partial(place)
+    return None if partial is None else resuming.resume(place, partial, began)
 
 
 def _realize(place: Workplace, began: float) -> Committed:
@@ -160,6 +165,8 @@ def _attempt(
     private = os.path.join(place.folder, os.path.basename(place.folder))
     shutil.rmtree(private, ignore_errors=True)
     wheels = Installer(place, private, anew=anew).install()
+    from greenroom.store import commit  # noqa: PLC0415 - loaded by the waiting thread while uv installs
+
     about = commit.Build(
         key=job.key,
         recipe=job.recipe,
@@ -209,12 +216,16 @@ def _note_cost(place: Workplace, committed: Committed) -> None:
 def _is_ready(run: Run, job: Job) -> bool:
     state = layout.state(run.store, job.key)[0]
     if state == State.PARTIAL and job.pending:
+        from greenroom.store import records  # noqa: PLC0415 - heavy: only where there is one
+
         partial = records.read_partial(run.store, job.key)
         return partial is not None and set(partial.pending) <= set(job.pending)
     if state != State.READY:
         return False
     if job.replaces is None:
         return True
+    from greenroom.store import records  # noqa: PLC0415 - heavy: only where there is one
+
     record = records.read(run.store, job.key)  # another one may have replaced it meanwhile
     return record is not None and record.built_at != job.replaces
 

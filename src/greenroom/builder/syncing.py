@@ -136,6 +136,7 @@ class _Sync:
             self._announce()
             for thread in threads:
                 thread.start()
+            _load_what_comes_later()
             self._run.uv_version()  # too old a uv ends the run
             while len(self._results) < len(self._jobs):
                 self._hand_on(self._messages.get())
@@ -222,6 +223,11 @@ class _Sync:
         return Result(
             key=job.key, components=job.components, ok=False, built=False, path=path, seconds=0.0, error=error
         )
+
+
+def _load_what_comes_later() -> None:
+    """Import what proofs and records need, on a thread that waits anyway while uv installs."""
+    import greenroom.store.commit  # noqa: F401, PLC0415
 
 
 def _ending(result: Result) -> Ready | Failed:

@@ -207,7 +207,9 @@ def prepare(store: Store) -> None:
 
 
 def _examine(store: Store, key: str) -> tuple[str, str, Record | None]:
-    from greenroom.store import machine, records  # noqa: PLC0415 - not on the way to the paths alone
+    if not (os.path.lexists(store.record(key)) or os.path.lexists(store.partial(key))):
+        return State.MISSING, "not built", None
+    from greenroom.store import machine, records  # noqa: PLC0415 - heavy: only where there is a record
 
     try:
         record = records.read(store, key)

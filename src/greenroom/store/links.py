@@ -18,7 +18,7 @@ from greenroom.store import layout, linking, machine, records, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from greenroom.recipes.model import Recipe
     from greenroom.store.layout import Store
@@ -64,10 +64,10 @@ def share(
     :returns: counts over the distributions' files; zeros where uv linked.
     :raises StoreFailed: the operating system refuses a step.
     """
+    if not (thorough or _copied(root, only)):
+        return Shared()
     found, _ = rows.distributions(root)
     found = tuple(item for item in found if only is None or item.name in only)
-    if not (thorough or _copied(root, found)):
-        return Shared()
     digests = {
         item.name: item.content.sha256 for item in recipe.distributions if isinstance(item.content, Wheel)
     }
@@ -131,13 +131,20 @@ class _Sharing:
         self.size += status.st_size
 
 
-def _copied(root: str, found: Iterable[Found]) -> bool:
+def _copied(root: str, only: Collection[str] | None) -> bool:
     """Tell whether uv copied: most METADATA files, which no install writes anew, have one link then."""
     alone = total = 0
-    for item in found:
-        with suppress(OSError):
-            alone += os.lstat(f"{root}/{item.info}/METADATA").st_nlink == 1
-            total += 1
+    site = f"{root}/{rows.site_packages(root)}"
+    try:
+        entries = os.listdir(site)
+    except OSError as error:
+        raise StoreFailed.of("read the environment", site, error) from error
+    for entry in entries:
+        name = rows.normalized(entry.partition("-")[0])
+        if entry.endswith(".dist-info") and (only is None or name in only):
+            with suppress(OSError):
+                alone += os.lstat(f"{site}/{entry}/METADATA").st_nlink == 1
+                total += 1
     return alone * 2 > total
 
 
