@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support import distributions, exporting, targets
-from tests.support.capabilities import needs_uv
 
 from greenroom.components import EnvironmentSpec, Options, Origin, ProjectSource
 from greenroom.errors import ExtrasConflict, GreenroomError, UnknownExtra, UnknownGroup
@@ -244,7 +243,6 @@ WORKSPACES: dict[str, tuple[dict[str, str], list[ProjectSource]]] = {
 }
 
 
-@needs_uv("0.13")  # older exports name members by other paths, and leave out hashes
 @pytest.mark.parametrize("name", WORKSPACES)
 def test_selection_is_uvs(
     name: str,
@@ -261,7 +259,6 @@ def test_selection_is_uvs(
     check_all(uv, directory, requests, tmp_path / "export")
 
 
-@needs_uv("0.13")
 def test_every_kind_of_source_is_uvs(
     index: Index,
     project: Callable[..., Path],
@@ -326,7 +323,6 @@ needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the real lock is 
 
 
 @needs_corpus
-@needs_uv("0.13")
 @pytest.mark.parametrize("extras", SETS, ids="+".join)
 def test_the_real_lock_is_read_as_uv_reads_it(
     extras: tuple[str, ...], uv: Command, project: Callable[..., Path], tmp_path: Path

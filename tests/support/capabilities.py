@@ -7,6 +7,7 @@ prefix=on_tmpfs(directory, size="1m"))``.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -16,13 +17,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.pythons import needs_other_patch, needs_python
-from tests.support.workspace import script
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
     "as_nobody",
+    "has_ray",
     "needs_command",
     "needs_linux",
     "needs_namespaces",
@@ -31,7 +32,6 @@ __all__ = [
     "needs_root",
     "needs_tmpfs",
     "needs_unprivileged_user",
-    "needs_uv",
     "on_tmpfs",
 ]
 
@@ -66,21 +66,14 @@ def as_nobody() -> tuple[str, ...]:
     return ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--")
 
 
-@functools.cache
-def _uv_version() -> tuple[int, ...]:
-    answer = subprocess.run([script("uv"), "--version"], capture_output=True, text=True, check=True).stdout
-    return tuple(int(part) for part in answer.split()[1].split(".")[:3] if part.isdecimal())
-
-
-def needs_uv(version: str) -> pytest.MarkDecorator:
-    """Skip where uv is older: where uv itself is what greenroom is compared with."""
-    numbers = tuple(map(int, version.split(".")))
-    return pytest.mark.skipif(_uv_version() < numbers, reason=f"uv {version} or newer is the measure here")
-
-
 def needs_command(name: str) -> pytest.MarkDecorator:
     """Skip unless the command is on PATH."""
     return pytest.mark.skipif(shutil.which(name) is None, reason=f"{name} is not installed")
+
+
+def has_ray() -> bool:
+    """Tell whether Ray is installed beside the tests; those marked ``needs_ray`` are skipped without."""
+    return importlib.util.find_spec("ray") is not None
 
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")

@@ -72,14 +72,14 @@ def test_the_real_one_is_new_enough() -> None:
     assert binary.version(script("uv")).count(".") == 2
 
 
-@pytest.mark.parametrize("version", ["0.10.12", "0.8.0", "0.11.0rc1"])
+@pytest.mark.parametrize("version", ["0.12.9", "0.8.0", "0.13.0rc1"])
 def test_an_old_one_is_an_error_that_names_both_versions(tmp_path: Path, version: str) -> None:
     path = _program(tmp_path / "uv", f"echo 'uv {version} (abc 2025-01-01)'")
     with pytest.raises(UvTooOld, match=rf"is uv {version}, at least {binary.FLOOR}"):
         binary.version(path)
 
 
-@pytest.mark.parametrize("version", ["0.11.0", "0.13.9", "1.0.0", "0.14.0-beta.1"])
+@pytest.mark.parametrize("version", ["0.13.0", "0.13.9", "1.0.0", "0.14.0-beta.1"])
 def test_a_newer_one_is_taken(tmp_path: Path, version: str) -> None:
     assert binary.version(_program(tmp_path / "uv", f"echo 'uv {version}'"))
 
@@ -98,4 +98,4 @@ def test_the_floor_is_what_the_package_requires() -> None:
     wanted = [Requirement(line) for line in requires("greenroom") or ()]
     (own,) = (requirement.specifier for requirement in wanted if requirement.name == "uv")
     assert own.contains(binary.FLOOR)
-    assert not own.contains("0.10.99")
+    assert not own.contains("0.12.99")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find", "version"]
 
-FLOOR = "0.11.0"
+FLOOR = "0.13.0"
 """The oldest uv whose behaviour is tested; ``uv build`` of 0.10.0 ignored configured build constraints."""
 
 _ANSWER_SECONDS = 60
