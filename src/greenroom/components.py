@@ -269,5 +269,7 @@ class Declaration:
     pythons: tuple[str, ...] = ()
     """Declared interpreter paths, looked at before uv is asked."""
     python_downloads: bool = False
+    on_drift: str = "error"
+    """What ``image verify`` does where image and declaration differ: ``error``, ``warn`` or ``rebuild``."""
     files: tuple[str, ...] = ()
     """Every file and directory whose change could change this declaration."""

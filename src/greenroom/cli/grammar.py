@@ -39,6 +39,9 @@ GROUPS = {
         "run": ("launch", "run a command in a component's environment"),
         "edit": ("care", "copy an environment to a writable place, for debugging"),
     },
+    "Image": {
+        "image": ("image", "pre-build environments in a container image, layer by layer"),
+    },
     "Keep": {
         "verify": ("care", "prove again what is built; repair it"),
         "gc": ("care", "remove what nothing uses"),

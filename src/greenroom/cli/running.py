@@ -63,7 +63,7 @@ def _parse(words: Sequence[str]) -> Call | None:
         sys.stdout.write(answer(rest))
         return None
     given, tail = _tail(command, rest)
-    arguments = grammar.parser(command).parse_args(given)
+    arguments = grammar.parser(command).parse_intermixed_args(given)
     arguments.tail = tail
     environ = dict(os.environ)
     if arguments.store:

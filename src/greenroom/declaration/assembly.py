@@ -66,6 +66,7 @@ class Assembly:
             driver=None if driver is None else self._absolute(driver),
             pythons=tuple(map(self._absolute, self.defaults.get("pythons", []))),
             python_downloads=self.defaults.get("python-downloads", False),
+            on_drift=self.clean.get("image", {}).get("on-drift", "error"),
             files=self._files(),
         )
 

@@ -235,6 +235,15 @@ STORE = Table(
         Key(name="aliases", kind=PATH, about="A directory for an alias of each component."),
     ),
 )
+IMAGE = Table(
+    keys=(
+        Key(
+            name="on-drift",
+            kind=Word(words=("error", "warn", "rebuild")),
+            about="What `greenroom image verify` does where image and declaration differ (default: error).",
+        ),
+    ),
+)
 DEFAULTS = Table(
     keys=(
         *(key for key in SOURCE if key.name in ("project", "default-groups")),
@@ -277,6 +286,7 @@ TOP = Table(
         ),
         Key(name="defaults", kind=DEFAULTS, about="Options of every component that does not say otherwise."),
         Key(name="store", kind=STORE, about="Where environments and aliases stand."),
+        Key(name="image", kind=IMAGE, about="How an image and the declaration belong together."),
         Key(
             name="index",
             kind=ListOf(items=INDEX, what="a list of indexes"),

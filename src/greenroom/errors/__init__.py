@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         WrongType,
     )
     from greenroom.errors.images import (
+        FileInTheWay,
         ImageNotComplete,
         ImageNotFrozen,
         OutsideContext,
@@ -176,6 +177,7 @@ __all__ = [
     "ExtrasConflict",
     "FailedError",
     "FetchFailed",
+    "FileInTheWay",
     "GreenroomError",
     "GroupEnded",
     "HashMismatch",

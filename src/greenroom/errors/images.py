@@ -8,7 +8,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ImageNotComplete", "ImageNotFrozen", "OutsideContext", "WrapperClash"]
+__all__ = ["FileInTheWay", "ImageNotComplete", "ImageNotFrozen", "OutsideContext", "WrapperClash"]
+
+
+class FileInTheWay(UseError):
+    """A file is to be written where another one stands that greenroom did not write."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            "another file stands here, and is left as it is",
+            where=path,
+            todo="move it, or name another place",
+        )
 
 
 class ImageNotFrozen(NotReadyError):
