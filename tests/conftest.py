@@ -78,7 +78,8 @@ def _same_surroundings(_sealed_machine: None) -> Iterator[None]:
     yield
     after = dict(os.environ)
     for variables in (before, after):
-        variables.pop("PYTEST_CURRENT_TEST", None)
+        for name in ("PYTEST_CURRENT_TEST", "RAY_CLIENT_MODE"):  # the latter is set by importing ray
+            variables.pop(name, None)
     if after != before:
         os.environ.clear()
         os.environ.update(before)

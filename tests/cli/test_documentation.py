@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from greenroom.cli import grammar
-from greenroom.cli.contract import answers, reports, upkeep
+from greenroom.cli.contract import answers, cluster, reports, upkeep
 from greenroom.cli.parsing import command_parser
 
 PAGE = Path(__file__).parents[2] / "docs/commands.md"
@@ -32,6 +32,7 @@ FORMS = {
     "edit": upkeep.Edit,
     "gc": upkeep.Gc,
     "init": reports.Init,
+    "ray": cluster.Ray,
 }
 
 

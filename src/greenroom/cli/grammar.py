@@ -42,6 +42,9 @@ GROUPS = {
     "Image": {
         "image": ("image", "pre-build environments in a container image, layer by layer"),
     },
+    "Cluster": {
+        "ray": ("ray", "prepare, look at and check the nodes of a Ray cluster"),
+    },
     "Keep": {
         "verify": ("care", "prove again what is built; repair it"),
         "gc": ("care", "remove what nothing uses"),

@@ -11,13 +11,14 @@ from greenroom.errors import GreenroomError
 if TYPE_CHECKING:
     from greenroom.builder.events import Event
     from greenroom.cli.result import Call
+    from greenroom.ray.model import Said
 
 __all__ = ["as_data", "observe"]
 
 SCHEMA = 1
 
 
-def observe(event: Event, call: Call) -> None:
+def observe(event: Event | Said, call: Call) -> None:
     """Print one event; whoever reads the lines has it at once."""
     import json
     import sys
@@ -27,7 +28,7 @@ def observe(event: Event, call: Call) -> None:
     sys.stdout.flush()
 
 
-def as_data(event: Event) -> dict[str, Any]:
+def as_data(event: Event | Said) -> dict[str, Any]:
     """Return an event as JSON data: ``event`` is its kind, in lower case."""
     data: dict[str, Any] = {"event": type(event).__name__.lower()}
     for field in fields(event):

@@ -33,6 +33,7 @@ _VIEWS = {
     "edit": "upkeep",
     "gc": "upkeep",
     "check": "findings",
+    "ray": "cluster",
     "image": "images",
     "init": "beginnings",
     "schema": "beginnings",

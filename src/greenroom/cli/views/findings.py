@@ -6,12 +6,12 @@ from greenroom.cli.words import count, few
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from greenroom.cli.style import Style
 
-__all__ = ["show_check"]
+__all__ = ["findings", "show_check"]
 
 _LOOKS = {"error": "failed", "warning": "missing", "note": "dim"}
 _INDENT = " " * 9
@@ -19,17 +19,24 @@ _INDENT = " " * 9
 
 def show_check(data: Mapping[str, Any], style: Style) -> str:
     """Return each finding with its components, and the numbers; ``--quiet`` leaves notes out."""
+    return "\n".join(findings(data, data["components"], style))
+
+
+def findings(data: Mapping[str, Any], components: Sequence[str], style: Style) -> list[str]:
+    """Return the lines of some findings and of their numbers.
+
+    :param data: with ``findings`` and ``numbers``.
+    :param components: all that have an environment.
+    """
     shown = [found for found in data["findings"] if not style.quiet or found["severity"] != "note"]
-    total = len(data["components"])
-    lines = [line for found in shown for line in _finding(found, total, style)]
+    lines = [line for found in shown for line in _finding(found, len(components), style)]
     if style.quiet:
-        return "\n".join(lines)
+        return lines
     numbers = data["numbers"]
     words = [
         count(numbers[severity], severity) for severity in ("error", "warning", "note") if numbers[severity]
     ]
-    lines.append(style.paint(", ".join(words) or "nothing to say: all is well", "bold"))
-    return "\n".join(lines)
+    return [*lines, style.paint(", ".join(words) or "nothing to say: all is well", "bold")]
 
 
 def _finding(found: Mapping[str, Any], total: int, style: Style) -> list[str]:
