@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from greenroom.builder import privatelock, wheelrecords, wheels
+from greenroom.builder import chains, privatelock, wheelrecords, wheels
 from greenroom.builder.fetching import sha256_of
 from greenroom.builder.privatelock import Chosen
 from greenroom.errors import LateMissing, SourceMissing, WrongWheel
@@ -14,7 +14,7 @@ from greenroom.recipes.model import Build, Editable, Late, Wheel
 from greenroom.uv import commands, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from greenroom.builder.wheelrecords import WheelRecord
     from greenroom.builder.workplace import Workplace
@@ -117,7 +117,7 @@ class Installer:
                 base = self._place.job.interpreter.path
                 record = record or wheels.obtain(self._place, distribution, origin, base)
                 ready[distribution.name] = self._built(distribution, record)
-        return ready, list(_in_order(chained))
+        return ready, list(chains.in_order(chained))
 
     def _built(self, distribution: Distribution, record: WheelRecord) -> Chosen:
         self._digests[distribution.name] = record.sha256
@@ -286,19 +286,3 @@ def _files(directory: str) -> list[str]:
 def _name_of(file: str) -> str:
     """Return the normalized name that a wheel's file name begins with."""
     return file.partition("-")[0].lower().replace("_", "-").replace(".", "-") if file.endswith(".whl") else ""
-
-
-def _in_order(chained: list[tuple[Distribution, Origins]]) -> Iterator[tuple[Distribution, Origins]]:
-    """Yield builds without isolation so that each comes after those of them that it sees."""
-    waiting = {distribution.name: (distribution, origin) for distribution, origin in chained}
-    while waiting:
-        free = [name for name, pair in waiting.items() if not _seen(pair[0]) & (waiting.keys() - {name})]
-        # A loop of builds that see each other has no right order: take them as they come.
-        for name in free or list(waiting)[:1]:
-            yield waiting.pop(name)
-
-
-def _seen(distribution: Distribution) -> set[str]:
-    content = distribution.content
-    entries = content.inputs.sees if isinstance(content, Build) else ()
-    return {entry.partition("==")[0].partition("@")[0] for entry in entries}

@@ -96,7 +96,7 @@ class Python:
     version: str
     abi: str
     system: str = ""
-    """``sys.platform`` and machine, such as ``linux-x86_64``: two machine types on one store share nothing."""
+    """``sys.platform`` and machine (``linux-x86_64``): two machine types on one store share nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
