@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from greenroom.cli import grammar
-from greenroom.cli.contract import answers, cluster, reports, upkeep
+from greenroom.cli.contract import answers, cluster, reports, servers, upkeep
 from greenroom.cli.parsing import command_parser
 
 PAGE = Path(__file__).parents[2] / "docs/commands.md"
@@ -32,6 +32,14 @@ FORMS = {
     "edit": upkeep.Edit,
     "gc": upkeep.Gc,
     "init": reports.Init,
+    "up": servers.Servers,
+    "ps": servers.Servers,
+    "restart": servers.Servers,
+    "stop": servers.Servers,
+    "down": servers.Servers,
+    "wait": servers.Servers,
+    "url": servers.Url,
+    "config": servers.Config,
     "ray": cluster.Ray,
 }
 
@@ -56,7 +64,7 @@ def _command(command: str, summary: str) -> list[str]:
     getattr(grammar.module(command), f"add_{command}")(parser)
     own = [action for action in parser._actions if not COMMON & set(action.option_strings)]
     usage = " ".join(["greenroom", command, *(word for action in own if (word := _usage(action)))])
-    if command == "run":
+    if command in {"run", "exec"}:
         usage += " -- COMMAND [ARGUMENT ...]"
     lines = ["", f"### {command}", "", f"{summary[0].upper()}{summary[1:]}.", "", f"    {usage}", ""]
     lines += [f"- {_words(action)}: {action.help}" for action in own if action.help != SUPPRESS]

@@ -45,6 +45,18 @@ GROUPS = {
     "Cluster": {
         "ray": ("ray", "prepare, look at and check the nodes of a Ray cluster"),
     },
+    "Servers": {
+        "up": ("up", "start servers, each in its own environment"),
+        "ps": ("servers", "tell which servers run, and how they are"),
+        "logs": ("serverlogs", "print what servers wrote"),
+        "restart": ("servers", "stop servers and start them again"),
+        "stop": ("servers", "stop servers"),
+        "down": ("servers", "stop all servers and their supervisor"),
+        "wait": ("servers", "wait until servers are ready, or have ended"),
+        "url": ("servers", "print where a server is reached"),
+        "exec": ("inside", "run a command as a server would be run"),
+        "config": ("inside", "tell how servers would be run"),
+    },
     "Keep": {
         "verify": ("care", "prove again what is built; repair it"),
         "gc": ("care", "remove what nothing uses"),

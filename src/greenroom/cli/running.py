@@ -72,8 +72,8 @@ def _parse(words: Sequence[str]) -> Call | None:
 
 
 def _tail(command: str, words: list[str]) -> tuple[list[str], list[str]]:
-    """Cut off the command line that ``run`` is to start: everything behind the component's name."""
-    if command != "run":
+    """Cut off the command line that ``run`` or ``exec`` is to start: all behind the component's name."""
+    if command not in {"run", "exec"}:
         return words, []
     from greenroom.cli.grammar import first_word
 
