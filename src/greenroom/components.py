@@ -12,6 +12,7 @@ __all__ = [
     "Component",
     "Declaration",
     "EnvironmentSpec",
+    "Host",
     "Index",
     "InlineSource",
     "Launch",
@@ -117,6 +118,20 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """The project that servers come with and require by relative path (``-e host[dev] @ ../../``)."""
+
+    name: str
+    """Normalized."""
+    path: str
+    """Where its checkout would be."""
+    version: str | None = None
+    """A version or specifiers; None: the version that the driver has installed."""
+    driver: str | None = None
+    """The declared driver's interpreter; None: greenroom's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What a component or environment may say beside its source."""
 
@@ -138,6 +153,10 @@ class Options:
     """Packages that win a clash of files: installed last."""
     post_install: tuple[tuple[str, ...], ...] = ()
     smoke: tuple[str, ...] = ()
+    prerelease: str | None = None
+    """uv's policy for pre-releases where greenroom locks; None: uv's default."""
+    index_strategy: str | None = None
+    """uv's way through several indexes where greenroom locks; None: uv's default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +168,8 @@ class EnvironmentSpec:
     lock_name: str
     """The ``<name>`` of ``greenroom.lock/pylock.<name>.toml`` for sources that have no lock."""
     origin: Origin
+    host: Host | None = None
+    """Whose relative paths in requirements stand for an installed version, where it is no checkout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from greenroom.components import InlineSource, RequirementsSource, ScriptSource
 from greenroom.errors import LockingFailed
-from greenroom.locks import origins, requirements
+from greenroom.locks import host, origins, requirements
 from greenroom.locks import settings as locks_settings
 from greenroom.uv import toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from greenroom.components import EnvironmentSpec
+    from greenroom.components import EnvironmentSpec, Host
     from greenroom.locks.requirements import RequirementSet
 
 __all__ = ["LockInputs", "prepare"]
@@ -39,6 +39,8 @@ class LockInputs:
     own: Mapping[str, Any] | None = field(default=None, repr=False)
     """The component's own uv settings."""
     own_directory: str = ""
+    without_sources: tuple[str, ...] = ()
+    """Packages whose ``tool.uv.sources`` do not count."""
 
 
 def prepare(spec: EnvironmentSpec, root: str, folder: str, environ: Mapping[str, str]) -> LockInputs:
@@ -51,36 +53,41 @@ def prepare(spec: EnvironmentSpec, root: str, folder: str, environ: Mapping[str,
     """
     source = spec.source
     if isinstance(source, RequirementsSource):
-        return _of_requirements(source, root, folder, environ)
+        return _of_requirements(source, spec.host, root, folder, environ)
     if isinstance(source, InlineSource):
         where = str(spec.origin)
         read = requirements.read_lines(source.requirements, environ, base=source.base, where=where)
+        read = host.applied(read, spec.host, environ)
         files, constraints = _flattened(read, folder, "requirements")
-        return LockInputs(title=where, directory=source.base, files=files, constraints=constraints)
+        inputs = LockInputs(title=where, directory=source.base, files=files, constraints=constraints)
+        return _hosted(inputs, read, spec.host, folder, environ)
     if isinstance(source, ScriptSource):
         return _of_script(source, folder)
     raise LockingFailed("the source has a lock of its own", component="", source=str(spec.origin))
 
 
 def _of_requirements(
-    source: RequirementsSource, root: str, folder: str, environ: Mapping[str, str]
+    source: RequirementsSource, its_host: Host | None, root: str, folder: str, environ: Mapping[str, str]
 ) -> LockInputs:
     directory = os.path.dirname(source.requirements[0]) if source.requirements else source.base or root
 
     def of(files: tuple[str, ...], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if not files:
             return (), ()
-        read = requirements.read(files, environ, base=directory)
+        said = requirements.read(files, environ, base=directory)
+        read = host.applied(said, its_host, environ)
         # uv replaces variables in URLs only, pip everywhere.
-        return _flattened(read, folder, name) if _has_variables(read.files) else (files, ())
+        as_it_is = read is said and not _has_variables(read.files)
+        return (files, ()) if as_it_is else _flattened(read, folder, name)
 
     files, included = of(source.requirements, "requirements")
     if source.extra_requirements:
         where = "extra requirements"
         added = requirements.read_lines(source.extra_requirements, environ, base=directory, where=where)
+        added = host.applied(added, its_host, environ)
         more, restricting = _flattened(added, folder, "added")
         files, included = (*files, *more), (*included, *restricting)
-    return LockInputs(
+    inputs = LockInputs(
         title=", ".join(source.requirements),
         directory=directory,
         files=files,
@@ -90,6 +97,22 @@ def _of_requirements(
         own=locks_settings.table(source.config) if source.config else None,
         own_directory=os.path.dirname(source.config) if source.config else "",
     )
+    read = requirements.read(source.requirements, environ, base=directory)
+    lines = (*read.lines, *(added.lines if source.extra_requirements else ()))
+    return _hosted(inputs, replace(read, lines=lines), its_host, folder, environ)
+
+
+def _hosted(
+    inputs: LockInputs, read: RequirementSet, its_host: Host | None, folder: str, environ: Mapping[str, str]
+) -> LockInputs:
+    """Return the inputs for local projects whose own sources name a checkout of the host, not there."""
+    places = dict.fromkeys(entry.path for entry in read.lines if entry.path is not None)
+    found = [host.instead_of_source(place, its_host, environ) for place in places]
+    instead = next((one for one in found if one is not None), None)
+    if instead is None:
+        return inputs
+    file = _written(folder, "host.txt", f"{instead.requirement}\n")
+    return replace(inputs, constraints=(*inputs.constraints, file), without_sources=(instead.name,))
 
 
 def _flattened(read: RequirementSet, folder: str, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

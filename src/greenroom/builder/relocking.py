@@ -7,7 +7,7 @@ import shutil
 import socket
 import time
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from greenroom.builder import causes, lockinputs, ownconfig
 from greenroom.builder.events import Note, Output, Phase
@@ -127,7 +127,7 @@ class _Attempt:
         text = ownconfig.merged(
             transport,
             spec.options.indexes,
-            self.inputs.own,
+            _settings(spec, self.inputs),
             self.inputs.own_directory or self.inputs.directory,
         )
         if not upgrade and os.path.exists(self.target):
@@ -167,6 +167,16 @@ class _Attempt:
             output=lines,
             log=log.path if log else None,
         )
+
+
+def _settings(spec: EnvironmentSpec, inputs: LockInputs) -> dict[str, Any]:
+    """Return the settings of uv's that the source and the declaration decide."""
+    said = {
+        "prerelease": spec.options.prerelease,
+        "index-strategy": spec.options.index_strategy,
+        "no-sources-package": list(inputs.without_sources) or None,
+    }
+    return {**(inputs.own or {}), **{name: value for name, value in said.items() if value is not None}}
 
 
 def _build_variables(spec: EnvironmentSpec, environ: Mapping[str, str]) -> dict[str, str]:

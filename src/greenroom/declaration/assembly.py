@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from greenroom import actor_environments
 from greenroom.actor_environments import normalized
-from greenroom.components import Component, Declaration, Origin, Stage, StoreOptions
+from greenroom.components import Component, Declaration, Host, Origin, Stage, StoreOptions
 from greenroom.declaration import indexes, naming, services, tables
 from greenroom.declaration.kinds import WRONG
 from greenroom.declaration.options import make_launch
@@ -131,10 +131,23 @@ class Assembly:
                 for name, stage in stages.items()
             ),
             lock_names=naming.lock_names([*(("environment", name) for name in shared), *own]),
+            host=self._host(),
         )
         for name, table in shared.items():
             specs.share(name, table)
         return specs
+
+    def _host(self) -> Host | None:
+        table = self.clean.get("host")
+        if table is None or "name" not in table:  # a missing name is reported
+            return None
+        driver = self.defaults.get("driver")
+        return Host(
+            name=normalized(table["name"]),
+            path=self._absolute(table.get("path", ".")),
+            version=table.get("version"),
+            driver=None if driver is None else self._absolute(driver),
+        )
 
     def _actor_components(self, specs: Specs) -> list[Component]:
         found = []

@@ -39,6 +39,8 @@ def make_options(
         allow_clash=_names(said.get("allow-clash", [])),
         post_install=tuple(tuple(command) for command in said.get("post-install", [])),
         smoke=tuple(said.get("smoke", [])),
+        prerelease=said.get("prerelease"),
+        index_strategy=said.get("index-strategy"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from greenroom.actor_environments import normalized
@@ -13,6 +13,8 @@ from greenroom.declaration.indexes import has_credentials
 from greenroom.errors import SecretInDeclaration, UnknownExtra, UnknownGroup, UnknownMember
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from greenroom.components import Source
     from greenroom.declaration.kinds import Path
     from greenroom.declaration.projects import Project, Projects
@@ -57,6 +59,24 @@ class Sources:
         """Return a declared path as an absolute, normalized one."""
         return os.path.normpath(os.path.join(self.root, path))
 
+    def with_more(self, source: Source, usual: list[str], own: list[str], path: Path) -> Source:
+        """Return a server's source with requirements added; one that has a lock is left as it is locked.
+
+        :param usual: the defaults', which only a source without a lock takes.
+        :param own: the server's own; beside a lock they are reported.
+        """
+        self._no_credentials(usual, ("defaults", "extra-requirements"))
+        self._no_credentials(own, (*path, "extra-requirements"))
+        lines = tuple(dict.fromkeys((*usual, *own)))
+        if isinstance(source, RequirementsSource):
+            return replace(source, extra_requirements=(*source.extra_requirements, *lines))
+        if isinstance(source, InlineSource):
+            return replace(source, requirements=(*source.requirements, *lines))
+        if own:
+            what = "requirements are added, and the source has a lock or metadata of its own"
+            self.report.conflict((*path, "extra-requirements"), what, "add them to that source")
+        return source
+
     def _form(self, table: dict[str, Any], path: Path) -> str | None:
         forms = {
             "pylock": ("pylock",),
@@ -100,15 +120,7 @@ class Sources:
 
     def _requirements(self, table: dict[str, Any], path: Path) -> RequirementsSource | InlineSource:
         lines = tuple(table.get("dependencies", ()))
-        for at, line in enumerate(lines):
-            if has_credentials(line):
-                where = self.report.where((*path, "dependencies", at))
-                todo = (
-                    "take them out; set UV_INDEX_<NAME>_USERNAME and _PASSWORD of a named index, or use netrc"
-                )
-                self.report.add(
-                    SecretInDeclaration("the requirement holds credentials", where=where, todo=todo)
-                )
+        self._no_credentials(lines, (*path, "dependencies"))
         files = {key: self._files(table, key) for key in ("requirements", *_RESTRICTIONS)}
         if not any(files.values()):
             return InlineSource(requirements=lines, base=self.root)
@@ -120,6 +132,18 @@ class Sources:
             extra_requirements=lines,
             base="" if files["requirements"] else self.root,
         )
+
+    def _no_credentials(self, lines: Iterable[str], path: Path) -> None:
+        """Note requirements that hold credentials."""
+        for at, line in enumerate(lines):
+            if has_credentials(line):
+                todo = (
+                    "take them out; set UV_INDEX_<NAME>_USERNAME and _PASSWORD of a named index, or use netrc"
+                )
+                where = self.report.where((*path, at))
+                self.report.add(
+                    SecretInDeclaration("the requirement holds credentials", where=where, todo=todo)
+                )
 
     def _files(self, table: dict[str, Any], key: str) -> tuple[str, ...]:
         value = table.get(key, [])

@@ -13,7 +13,7 @@ from greenroom.errors import UnknownName
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from greenroom.components import Index, Options, Source, Stage
+    from greenroom.components import Host, Index, Options, Source, Stage
     from greenroom.declaration.kinds import Path
     from greenroom.declaration.report import Report
     from greenroom.declaration.sources import Sources
@@ -34,6 +34,7 @@ class Specs:
     indexes: tuple[Index, ...]
     stages: tuple[Stage, ...]
     lock_names: Mapping[tuple[str, str], str]
+    host: Host | None = None
     shared: dict[str, EnvironmentSpec | None] = field(default_factory=dict)
     """The environments of ``[environments]``; None: one with a reported problem."""
     alike: dict[tuple[str, ...] | None, EnvironmentSpec] = field(default_factory=dict)
@@ -78,9 +79,17 @@ class Specs:
             chosen = replace(chosen, python=request, python_origin=origin) if request else chosen
         if source is None:
             return None
+        if key[0] == "server":
+            usual = self.defaults.get("extra-requirements", [])
+            source = self.sources.with_more(source, usual, table.get("extra-requirements", []), path)
         chosen = replace(chosen, late_packages=self._late(source, chosen))
-        origin = self.report.origin(path)
-        spec = EnvironmentSpec(source=source, options=chosen, lock_name=self.lock_names[key], origin=origin)
+        spec = EnvironmentSpec(
+            source=source,
+            options=chosen,
+            lock_name=self.lock_names[key],
+            origin=self.report.origin(path),
+            host=self.host,
+        )
         if short is not None and len(self.report.errors) == problems:
             self.alike[short] = spec
         return spec

@@ -129,6 +129,21 @@ BUILD = (
         kind=ListOf(items=TEXT, what="a list of statements"),
         about="Python statements that `greenroom verify --smoke` runs in the environment.",
     ),
+    Key(
+        name="prerelease",
+        kind=Word(words=("disallow", "allow", "if-necessary", "explicit", "if-necessary-or-explicit")),
+        about="Which pre-releases `greenroom lock` takes (default: uv's).",
+    ),
+    Key(
+        name="index-strategy",
+        kind=Word(words=("first-index", "unsafe-first-match", "unsafe-best-match")),
+        about="How `greenroom lock` goes through several indexes (default: uv's).",
+    ),
+)
+EXTRA_REQUIREMENTS = Key(
+    name="extra-requirements",
+    kind=ListOf(items=TEXT, what="a list of requirements"),
+    about="Requirements added to those of a server that has no lock of its own.",
 )
 LAUNCH = (
     Key(name="env", kind=VARIABLES, about="Variables that the process is started with."),
@@ -205,7 +220,7 @@ PLACE = (
 SPEC = Table(keys=(*SOURCE, ENVIRONMENT_NAME, *BUILD, *LAUNCH))
 ACTOR = Either(kinds=(No(), EXTRAS, SPEC))
 SHARED = Either(kinds=(EXTRAS, Table(keys=(*SOURCE, *BUILD))))
-SERVER = Table(keys=(*PLACE, *SOURCE, ENVIRONMENT_NAME, *BUILD, *LAUNCH, *SERVICE))
+SERVER = Table(keys=(*PLACE, *SOURCE, EXTRA_REQUIREMENTS, ENVIRONMENT_NAME, *BUILD, *LAUNCH, *SERVICE))
 STAGE = Table(
     keys=(
         Key(name="extras", kind=EXTRAS, about="Extras whose environments only this stage can finish."),
@@ -229,6 +244,21 @@ INDEX = Table(
         Key(name="default", kind=FLAG, about="Whether it takes the place of the public index."),
     ),
 )
+HOST = Table(
+    keys=(
+        Key(name="name", kind=PACKAGE, about="The host project's name.", needed=True),
+        Key(name="path", kind=PATH, about="Where its checkout would be (default: the declaration's)."),
+        Key(
+            name="version",
+            kind=Text(
+                what="a version",
+                pattern=r"\s*(?:[0-9]|[=!<>~]=?)[^;@]*",
+                form="a version or version specifiers",
+            ),
+            about="Its version, or specifiers, where it is no checkout (default: the driver's).",
+        ),
+    ),
+)
 STORE = Table(
     keys=(
         Key(name="path", kind=PATHS, about="The store, or several searched in order."),
@@ -249,6 +279,7 @@ DEFAULTS = Table(
         *(key for key in SOURCE if key.name in ("project", "default-groups")),
         *BUILD,
         *LAUNCH,
+        EXTRA_REQUIREMENTS,
         Key(name="driver", kind=PATH, about="The driver's interpreter, when it is not greenroom's own."),
         Key(
             name="pythons",
@@ -274,6 +305,7 @@ TOP = Table(
             about="Servers by name.",
         ),
         Key(name="discover", kind=DISCOVER, about="Where servers are found."),
+        Key(name="host", kind=HOST, about="The project that servers require by relative path."),
         Key(
             name="environments",
             kind=MapOf(values=SHARED, names=LABEL, what="a table of environments"),

@@ -14,6 +14,7 @@ __all__ = [
     "BuildOrderLoop",
     "ExtraNotProvided",
     "ExtrasConflict",
+    "HostVersionUnknown",
     "LockMissing",
     "LockNeedsPython",
     "LockTooNew",
@@ -203,6 +204,18 @@ class ExtraNotProvided(UseError):
             f"{package} {version or ''} has no extra {extra!r}",
             where=where,
             todo="correct the extra's name, or take it out",
+        )
+
+
+class HostVersionUnknown(UseError):
+    """A host project is required by a path at which it is not, and no installed version can stand for it."""
+
+    def __init__(self, name: str, path: str, driver: str, *, where: str) -> None:
+        self.name, self.path, self.driver = name, path, driver
+        super().__init__(
+            f"{name} is not at {path}, and not installed beside {driver}, so its version cannot be told",
+            where=where,
+            todo=f'install {name} there, or say [host] version = "…" in the declaration',
         )
 
 

@@ -14,13 +14,14 @@ from json import dumps
 
 from greenroom.components import InlineSource, RequirementsSource, ScriptSource
 from greenroom.errors import LockUnreadable
-from greenroom.locks import credentials, requirements, settings
+from greenroom.locks import credentials, host, requirements, settings
+from greenroom.locks.uvlock import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from greenroom.components import EnvironmentSpec, Index
+    from greenroom.components import EnvironmentSpec, Host, Index
     from greenroom.locks.requirements import RequirementSet
     from greenroom.locks.uvlock import Table
 
@@ -70,7 +71,7 @@ def of(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:
     :raises RequirementsUnreadable, SecretInSource, LockUnreadable: an input is at fault.
     :raises TypeError: the source has a lock of its own.
     """
-    gathered = _Gathered(root, environ)
+    gathered = _Gathered(root, environ, spec.host)
     source, where = spec.source, str(spec.origin)
     if isinstance(source, RequirementsSource):
         gathered.requirements(source, where)
@@ -83,6 +84,9 @@ def of(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:
         raise TypeError(source)
     if spec.options.indexes:
         gathered.contents["indexes"] = _indexes(spec.options.indexes)
+    policy = {"prerelease": spec.options.prerelease, "index-strategy": spec.options.index_strategy}
+    if any(policy.values()):
+        gathered.contents["policy"] = _normal(policy)
     return Inputs(
         contents=tuple(sorted(gathered.contents.items())),
         variables=tuple(sorted(gathered.variables)),
@@ -119,8 +123,8 @@ def script_metadata(path: str) -> Table:
 class _Gathered:
     """The inputs of one lock while they are gathered."""
 
-    def __init__(self, root: str, environ: Mapping[str, str]) -> None:
-        self.root, self.environ = root, environ
+    def __init__(self, root: str, environ: Mapping[str, str], its_host: Host | None) -> None:
+        self.root, self.environ, self.host = root, environ, its_host
         self.contents: dict[str, str] = {}
         self.variables: set[str] = set()
         self.watched: list[str] = []
@@ -147,6 +151,8 @@ class _Gathered:
 
     def lines(self, found: RequirementSet, label: str | None, role: str = "") -> None:
         """Take what requirements files say, each file for itself, or all under a label."""
+        found = host.applied(found, self.host, self.environ)
+        self.watched.extend(found.watched)
         self.watched.extend(found.files)
         self.variables.update(found.variables)
         texts: dict[str, list[str]] = {self.name(file): [] for file in found.files}
@@ -177,7 +183,13 @@ class _Gathered:
             for legacy in ("setup.py", "setup.cfg"):
                 content[legacy] = self.text(os.path.join(directory, legacy))
         self.contents[name] = _normal(content)
-        for said in settings.section(uv, "sources").values():
+        instead = host.instead_of_source(directory, self.host, self.environ)
+        if instead is not None:
+            self.watched.extend(instead.watched)
+            self.contents[f"{name} (host)"] = instead.requirement
+        for package, said in settings.section(uv, "sources").items():
+            if instead is not None and normalize(package) == instead.name:
+                continue
             for one in said if isinstance(said, list) else [said]:
                 if isinstance(one, dict) and isinstance(one.get("path"), str):
                     self.local(os.path.normpath(os.path.join(directory, one["path"])))

@@ -76,6 +76,8 @@ class RequirementSet:
     """Names of the variables that were replaced, sorted."""
     base: str
     """The directory that local requirements are relative to."""
+    watched: tuple[str, ...] = ()
+    """Further files whose stat decides what the lines say."""
 
 
 @dataclass(slots=True)
