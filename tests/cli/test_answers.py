@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from tests.support import usual
 
-from greenroom.cli.contract import answers, cluster, reports, upkeep
+from greenroom.cli.contract import answers, cluster, moves, reports, upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,9 @@ QUESTIONS: list[tuple[tuple[str, ...], type, int]] = [
     (("verify",), upkeep.Verify, 0),
     (("verify", "--deep"), upkeep.Verify, 0),
     (("gc", "--dry-run"), upkeep.Gc, 0),
+    (("pack", "app.A", "-o", "a.tar.zst"), moves.Pack, 0),
+    (("unpack", "a.tar.zst"), moves.Unpack, 0),
+    (("push", "archives"), moves.Push, 0),
     (("init", "--dry-run"), reports.Init, 0),
     (("ray", "check"), cluster.Ray, 1),
 ]
@@ -77,7 +80,7 @@ def test_the_contract_names_every_command_that_has_json() -> None:
 
 
 def test_every_part_of_the_contract_is_documented() -> None:
-    for module in (answers, cluster, reports, upkeep):
+    for module in (answers, cluster, moves, reports, upkeep):
         for name in module.__all__:
             assert typing.is_typeddict(getattr(module, name))
             assert getattr(module, name).__doc__

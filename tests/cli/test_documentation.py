@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from greenroom.cli import grammar
-from greenroom.cli.contract import answers, cluster, reports, servers, upkeep
+from greenroom.cli.contract import answers, cluster, moves, reports, servers, upkeep
 from greenroom.cli.parsing import command_parser
 
 PAGE = Path(__file__).parents[2] / "docs/commands.md"
@@ -31,6 +31,9 @@ FORMS = {
     "verify": upkeep.Verify,
     "edit": upkeep.Edit,
     "gc": upkeep.Gc,
+    "pack": moves.Pack,
+    "unpack": moves.Unpack,
+    "push": moves.Push,
     "init": reports.Init,
     "up": servers.Servers,
     "ps": servers.Servers,

@@ -73,6 +73,12 @@ def add_sync(parser: ArgumentParser) -> None:
         "--locked", action="store_true", help="write no lock; one that is out of date is an error"
     )
     parser.add_argument("--offline", action="store_true", help="use only what the store and uv's cache hold")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="URL",
+        help="fetch packed environments from here, and build only what is not there",
+    )
     parser.add_argument("--jobs", metavar="N", type=int, help="build at most N environments at the same time")
     parser.add_argument("--json", action="store_true", help="print events and the result as lines of JSON")
     examples(
@@ -80,6 +86,7 @@ def add_sync(parser: ArgumentParser) -> None:
         "greenroom sync",
         "greenroom sync app.policy.Worker math",
         "greenroom sync --locked --offline      on a node without a network",
+        "greenroom sync --from s3://bucket/envs build only what was not pushed there",
         "greenroom sync --json | jq .           one event a line",
     )
 
@@ -113,6 +120,7 @@ def run_sync(call: Call) -> Result:
             locked=given.locked,
             offline=given.offline,
             at_once=given.jobs,
+            source=given.source,
         )
     return Result("sync", _report(report), report.status)
 
@@ -135,6 +143,7 @@ def _nothing_to_do(call: Call) -> Result | None:
         "ready": list(dict.fromkeys(keys.values())),
         "built": [],
         "joined": [],
+        "fetched": [],
         "failed": [],
         "problems": [],
         "locked": [],
@@ -148,6 +157,7 @@ def _report(report: SyncReport) -> Sync:
         "ready": list(report.ready),
         "built": [{"key": key, "seconds": round(seconds, 3)} for key, seconds in report.built],
         "joined": list(report.joined),
+        "fetched": [{"key": key, "seconds": round(seconds, 3)} for key, seconds in report.fetched],
         "failed": problems_of(report.failed),
         "problems": problems_of(report.problems),
         "locked": list(report.locked),

@@ -57,6 +57,11 @@ GROUPS = {
         "exec": ("inside", "run a command as a server would be run"),
         "config": ("inside", "tell how servers would be run"),
     },
+    "Move": {
+        "pack": ("packing", "write an environment as one file"),
+        "unpack": ("packing", "bring a packed environment into the store"),
+        "push": ("packing", "put packed environments where others fetch them"),
+    },
     "Keep": {
         "verify": ("care", "prove again what is built; repair it"),
         "gc": ("care", "remove what nothing uses"),

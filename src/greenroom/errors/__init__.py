@@ -18,6 +18,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from greenroom.errors.archives import (
+        ArchiveAbsent,
+        ArchiveForeign,
+        ArchiveRefused,
+        PackRefused,
+        PlaceFailed,
+        PlaceRefused,
+    )
     from greenroom.errors.builder import (
         BuildFailed,
         DiskFull,
@@ -161,6 +169,9 @@ __all__ = [
     "AliasRefused",
     "AmbiguousLock",
     "AmbiguousName",
+    "ArchiveAbsent",
+    "ArchiveForeign",
+    "ArchiveRefused",
     "BuildFailed",
     "BuildNeedsRuntime",
     "BuildOrderLoop",
@@ -222,7 +233,10 @@ __all__ = [
     "NotRunning",
     "OutsideContext",
     "OutsideRoots",
+    "PackRefused",
     "PatchMismatch",
+    "PlaceFailed",
+    "PlaceRefused",
     "PlatformNotLocked",
     "PortTaken",
     "Problems",
@@ -278,7 +292,10 @@ __all__ = [
     "use_one_of",
 ]
 
-_PARTS = ("root", "command", "declaration", "tools", "locks", "store", "builder", "images", "servers", "ray")
+_PARTS = (
+    *("root", "command", "declaration", "tools", "locks", "store", "builder", "archives", "images"),
+    *("servers", "ray"),
+)
 """The modules, those first whose errors a launch can meet."""
 
 

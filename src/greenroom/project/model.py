@@ -116,6 +116,8 @@ class SyncReport:
     """Locks that this run wrote, absolute paths."""
     components: tuple[tuple[str, str], ...]
     """Component -> key, for those that are ready now."""
+    fetched: tuple[tuple[str, float], ...] = ()
+    """Keys whose archives were fetched, with the seconds that each took."""
 
     @property
     def ok(self) -> bool:

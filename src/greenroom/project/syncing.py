@@ -12,11 +12,12 @@ from greenroom.store import layout
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from greenroom.builder.events import Observer
     from greenroom.builder.work import Result
     from greenroom.project.model import Planned
+    from greenroom.store.archive.unpacking import Unpacked
 
 __all__ = ["leave", "lock", "sync"]
 
@@ -52,6 +53,7 @@ def sync(  # noqa: PLR0913 - what a sync can be told, each by name
     locked: bool = False,
     offline: bool = False,
     at_once: int | None = None,
+    source: str | None = None,
 ) -> SyncReport:
     """Make the environments of some components ready; a failure of one does not stop the others.
 
@@ -60,6 +62,8 @@ def sync(  # noqa: PLR0913 - what a sync can be told, each by name
     :param locked: a lock that would have to be written is a problem instead.
     :param offline: nothing is fetched.
     :param at_once: builds that run at the same time; None chooses.
+    :param source: where archives are kept: what is there is fetched, only the rest is built.
+    :raises PlaceRefused: ``source`` names no such place.
     :raises InterruptedRunError: Ctrl-C; nothing incomplete counts as ready.
     """
     wanted = tuple(names)
@@ -76,10 +80,15 @@ def sync(  # noqa: PLR0913 - what a sync can be told, each by name
         setting = planning.setting(path, environ, watch=True)
     plan = planning.Planner(setting, environ, watch=True).plan(setting.declaration.components)
     mine = {component.name for component in chosen}
+    fetched: tuple[Unpacked, ...] = ()
+    if source is not None:
+        fetched = _fetch(plan, mine, source, environ, observer)
+        plan = _again(plan, [got.key for got in fetched])
     results = _build(plan, mine, environ, observer=observer, offline=offline, at_once=at_once)
-    plan = _again(plan, results)
+    plan = _again(plan, [result.key for result in results])
     leave(plan, environ)
-    return _report(plan, mine, results, failed_locks, written)
+    report = _report(plan, mine, results, failed_locks, written)
+    return _with_fetched(report, fetched)
 
 
 def _build(
@@ -117,11 +126,26 @@ def _build(
     )
 
 
-def _again(plan: Plan, results: Iterable[Result]) -> Plan:
-    """Return the plan with the states that the builds left."""
-    keys = {result.key for result in results}
+def _fetch(
+    plan: Plan, names: set[str], source: str, environ: Mapping[str, str], observer: Observer
+) -> tuple[Unpacked, ...]:
+    from greenroom.project import moving  # noqa: PLC0415 - few syncs fetch
+
+    missing = [found for found in plan.missing if names.intersection(found.components)]
+    return moving.fetch(missing, source, layout.building(plan.setting.stores), environ, observer)
+
+
+def _with_fetched(report: SyncReport, fetched: tuple[Unpacked, ...]) -> SyncReport:
+    """Return the report with what was fetched as a kind of its own, not as what was there."""
+    keys = {got.key: got.seconds for got in fetched if not got.found}
+    ready = tuple(key for key in report.ready if key not in keys)
+    return replace(report, ready=ready, fetched=tuple(keys.items()))
+
+
+def _again(plan: Plan, changed: Collection[str]) -> Plan:
+    """Return the plan with the states that some keys have now."""
     environments = tuple(
-        planning.examined(found, plan.setting.stores) if found.key in keys else found
+        planning.examined(found, plan.setting.stores) if found.key in changed else found
         for found in plan.environments
     )
     return replace(plan, environments=environments)

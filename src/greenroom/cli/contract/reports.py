@@ -96,7 +96,7 @@ class Plan(TypedDict):
 
 
 class Build(TypedDict):
-    """An environment that a sync built."""
+    """An environment that a sync built or fetched."""
 
     key: str
     seconds: float
@@ -110,6 +110,8 @@ class Sync(TypedDict):
     built: list[Build]
     joined: list[str]
     """Keys that another process built meanwhile."""
+    fetched: list[Build]
+    """Keys whose archives were fetched (``--from``)."""
     failed: list[Problem]
     problems: list[Problem]
     """Components whose environment cannot be told."""

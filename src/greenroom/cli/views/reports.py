@@ -22,9 +22,11 @@ def show_sync(data: Mapping[str, Any], style: Style) -> str:
     words = []
     if data["built"]:
         words.append(f"{len(data['built'])} built")
+    if data["fetched"]:
+        words.append(f"{len(data['fetched'])} fetched")
     if data["joined"]:
         words.append(f"{len(data['joined'])} built by another process")
-    total = len(data["ready"]) + len(data["built"]) + len(data["joined"])
+    total = sum(len(data[how]) for how in ("ready", "built", "joined", "fetched"))
     if data["ready"] and words:
         words.append(f"{len(data['ready'])} there already")
     line = style.paint(f"{count(total, 'environment')} ready", "ready" if total else "bold")
