@@ -148,6 +148,7 @@ def _dockerfile(call: Call) -> Result:
         setting.declaration,
         call.environ,
         base=given.base,
+        python=".".join(setting.driver.version.split(".")[:2]),
         install=not given.no_install,
         skip_extras=given.skip_extra or (),
     )
@@ -233,12 +234,12 @@ def _chosen(call: Call) -> Iterable[str]:
     if not given.skip_extra:
         return list(given.names)
     from greenroom.declaration import reading
-    from greenroom.images import stages, syncing
+    from greenroom.images import stages
     from greenroom.project import planning
 
     declaration = reading.read(_file(call), call.environ)
     components = planning.chosen(declaration, given.names)
-    known = syncing.extras_declared(declaration.components)
+    known = stages.extras_declared(declaration.components)
     out = stages.skipped(components, given.skip_extra, known, declaration.file)
     return [component.name for component in components if component.name not in out]
 

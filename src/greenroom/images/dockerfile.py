@@ -18,13 +18,14 @@ from greenroom.locks import reading as locks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from greenroom.components import Component, Declaration, EnvironmentSpec
+    from greenroom.components import Declaration, EnvironmentSpec, Stage
 
 __all__ = ["needed", "texts", "write"]
 
 _MARK = "# Written by `greenroom image dockerfile`"
 _STORE = "/opt/greenroom"
-_CACHE = "/var/cache/uv"
+_CACHE = "/var/cache/greenroom"
+"""A cache mount: uv's cache and greenroom's own, of which nothing is to be in a layer."""
 _METADATA = ("pyproject.toml", "setup.py", "setup.cfg")
 _USER = "65532:65532"
 
@@ -35,9 +36,15 @@ _HEAD = """\
 #   docker build --secret id=netrc,src=$HOME/.netrc .    (for private indexes; the secret may be absent)
 #   docker run --read-only --network none IMAGE greenroom status
 #
-# Wheels of late packages are expected in wheels/<stage>/ of the build context. For several platforms
-# (docker buildx build --platform linux/amd64,linux/arm64 .) each has its own environments and keys; there
-# may be wheels for all of them in wheels/<stage>/, and the one for the platform is taken.
+# For several platforms (docker buildx build --platform linux/amd64,linux/arm64 .) each has environments and
+# keys of its own.
+"""
+_LATE = """\
+#
+# The wheels of late packages come from a build context of their own, in a folder for each stage:
+#   docker build --build-context late-wheels=wheels .    with wheels/{stage}/*.whl
+# or from a stage `FROM ... AS late-wheels` that compiles them to /{stage}/. It may hold wheels for all
+# platforms: the one for the platform is taken.
 """
 
 _IGNORED = (
@@ -79,16 +86,22 @@ def texts(  # noqa: PLR0913 - what is to be written, each by name
     :param install: install greenroom; False: the base has it, and uv.
     :param directory: the project's place in the image: editable sources make it part of the keys.
     :raises OutsideContext: a file that is needed is not below the declaration's directory.
+    :raises UnknownExtra: there is no such extra.
     """
     skipped = tuple(skip_extras)
+    known = stages.extras_declared(declaration.components)
+    stages.skipped(declaration.components, skipped, known, declaration.file)  # unknown ones are wrong use
+    late = [stage.name for stage in declaration.stages if _brings_late(stage, declaration)]
     parts = [
-        _HEAD.format(mark=_MARK),
+        _HEAD.format(mark=_MARK) + (_LATE.format(stage=late[0]) if late else ""),
         _base(base or f"python:{python}-slim", directory, install=install),
         _first(needed(declaration, environ), skipped),
-        *_declared(declaration, skipped),
+        *_declared(declaration, skipped, late),
         _last(declaration, skipped),
     ]
-    ignored = "\n".join([f"{_MARK}.", *_IGNORED, *_stores(declaration)])
+    ignored = "\n".join(
+        [f"{_MARK}.", *_IGNORED, *(["/wheels"] if late else []), *_stores(declaration), *_kept(declaration)]
+    )
     return {"Dockerfile": "\n".join(parts), ".dockerignore": f"{ignored}\n"}
 
 
@@ -123,7 +136,7 @@ def _base(image: str, directory: str, *, install: bool) -> str:
             '    python -m pip install --disable-pip-version-check --root-user-action=ignore "$GREENROOM"',
         ]
     lines += [
-        f"ENV GREENROOM_STORE={_STORE} UV_CACHE_DIR={_CACHE}",
+        f"ENV GREENROOM_STORE={_STORE}",
         f"WORKDIR {directory}",
         "",
     ]
@@ -138,26 +151,30 @@ def _first(files: tuple[str, ...], skipped: tuple[str, ...]) -> str:
         f"COPY {json.dumps([*paths, f'./{folder}/' if folder else './'], ensure_ascii=False)}"
         for folder, paths in folders.items()
     ]
-    return "\n".join(["FROM base AS deps", *copies, _run("deps", skipped), ""])
+    return "\n".join(["FROM base AS stage-deps", *copies, _run("deps", skipped), ""])
 
 
-def _declared(declaration: Declaration, skipped: tuple[str, ...]) -> Iterator[str]:
-    before = "deps"
+def _declared(declaration: Declaration, skipped: tuple[str, ...], late: list[str]) -> Iterator[str]:
+    before = stages.FIRST
     for stage in declaration.stages:
-        late = stage.late_packages or _late_of(declaration.components, stage.extras)
-        mount = f"--mount=type=bind,source=wheels/{stage.name},target=/wheels" if late else ""
-        more = "--find-links /wheels" if late else ""
+        mounted = stage.name in late
+        mount = f"--mount=type=bind,from=late-wheels,source=/{stage.name},target=/wheels" if mounted else ""
+        more = "--find-links /wheels" if mounted else ""
         yield "\n".join(
-            [f"FROM {before} AS {stage.name}", _run(stage.name, skipped, mount=mount, more=more), ""]
+            [
+                f"FROM {_named(before)} AS {_named(stage.name)}",
+                _run(stage.name, skipped, mount=mount, more=more),
+                "",
+            ]
         )
         before = stage.name
 
 
 def _last(declaration: Declaration, skipped: tuple[str, ...]) -> str:
-    before = declaration.stages[-1].name if declaration.stages else "deps"
+    before = declaration.stages[-1].name if declaration.stages else stages.FIRST
     return "\n".join(
         [
-            f"FROM {before} AS {stages.LAST}",
+            f"FROM {_named(before)} AS {_named(stages.LAST)}",
             'COPY [".", "./"]',
             _run(stages.LAST, skipped, after=("greenroom image freeze",)),
             f"USER {_USER}",
@@ -170,22 +187,32 @@ def _run(
     stage: str, skipped: tuple[str, ...], *, mount: str = "", more: str = "", after: tuple[str, ...] = ()
 ) -> str:
     mounts = (
-        f"--mount=type=cache,id=greenroom-uv,target={_CACHE}",
+        f"--mount=type=cache,id=greenroom,target={_CACHE}",
         "--mount=type=secret,id=netrc,target=/root/.netrc",
         *((mount,) if mount else ()),
     )
     words = " ".join(filter(None, (more, *(f"--skip-extra {extra}" for extra in skipped))))
     sync = f"greenroom image sync --stage {stage} {words}".rstrip()
-    commands = " \\\n && ".join((sync, *after, "greenroom image prune-cache"))
+    commands = " \\\n && ".join(
+        (f"export XDG_CACHE_HOME={_CACHE}", sync, *after, "greenroom image prune-cache")
+    )
     return "RUN " + " \\\n    ".join(mounts) + f" \\\n    {commands}"
 
 
-def _late_of(components: Iterable[Component], extras: Iterable[str]) -> bool:
-    """Tell whether a component that needs one of the extras names late packages itself."""
-    wanted = set(map(normalized, extras))
+def _named(stage: str) -> str:
+    """Return the name of a stage's target: Dockerfiles have lower-case names."""
+    return f"stage-{stage.lower()}"
+
+
+def _brings_late(stage: Stage, declaration: Declaration) -> bool:
+    """Tell whether a stage has late packages, or a component that it finishes names some of its own."""
+    if stage.late_packages:
+        return True
+    owned = {package for each in declaration.stages for package in each.late_packages}
+    wanted = set(map(normalized, stage.extras))
     return any(
-        component.spec.options.late_packages
-        for component in components
+        set(component.spec.options.late_packages) - owned
+        for component in declaration.components
         if component.spec is not None and not wanted.isdisjoint(stages.extras_of(component.spec))
     )
 
@@ -217,3 +244,9 @@ def _stores(declaration: Declaration) -> list[str]:
     places = [*declaration.store.paths, *filter(None, [declaration.store.aliases])]
     relative = [os.path.relpath(place, declaration.root) for place in places]
     return sorted({place for place in relative if not place.startswith(os.pardir)})
+
+
+def _kept(declaration: Declaration) -> list[str]:
+    """Return the files of variables that components declare: they are none of the ignored ones."""
+    files = {component.launch.env_file for component in declaration.components if component.launch.env_file}
+    return [f"!{_relative(file, declaration.root)}" for file in sorted(files)]

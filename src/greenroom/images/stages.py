@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from greenroom.actor_environments import normalized
 from greenroom.components import ProjectSource, PylockSource
-from greenroom.errors import UnknownExtra, UnknownName
+from greenroom.errors import GreenroomError, UnknownExtra, UnknownName
+from greenroom.locks import uvlock
 from greenroom.recipes.model import Build, Editable, Late
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from greenroom.components import Component, Declaration, EnvironmentSpec, Stage
     from greenroom.project.model import Planned
 
-__all__ = ["Assigned", "absent", "assign", "extras_of", "names", "position", "skipped"]
+__all__ = ["Assigned", "absent", "assign", "extras_declared", "extras_of", "names", "position", "skipped"]
 
 FIRST, LAST = "deps", "local"
 
@@ -114,6 +115,18 @@ def skipped(
     }
 
 
+def extras_declared(components: Iterable[Component]) -> tuple[str, ...]:
+    """Return every extra of the uv projects that components come from."""
+    found: dict[str, None] = {}
+    seen = set()
+    for component in components:
+        source = None if component.spec is None else component.spec.source
+        if isinstance(source, ProjectSource) and source.directory not in seen:
+            seen.add(source.directory)
+            found.update(dict.fromkeys(_extras(source)))
+    return tuple(found)
+
+
 def absent(planned: Planned) -> tuple[str, ...]:
     """Return the directories that an environment's key needs to be told and that are not here."""
     found = []
@@ -140,3 +153,15 @@ def _owner(package: str, spec: EnvironmentSpec, stages: tuple[Stage, ...]) -> st
         if package in stage.late_packages and not needed.isdisjoint(map(normalized, stage.extras)):
             return stage.name
     return None
+
+
+def _extras(source: ProjectSource) -> Iterable[str]:
+    try:
+        lock = uvlock.load(f"{source.directory}/uv.lock")
+    except GreenroomError:  # said where it is read
+        return ()
+    local = ("editable", "virtual", "directory")
+    members = [
+        package["name"] for package in lock.packages if any(kind in package["source"] for kind in local)
+    ]
+    return [extra for member in members for extra in lock.extras(member)]

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from greenroom.builder import syncing
 from greenroom.builder.work import Job
-from greenroom.components import ProjectSource
-from greenroom.errors import GreenroomError, RecordUnreadable
+from greenroom.errors import RecordUnreadable
 from greenroom.images import stages
 from greenroom.images.model import Done, Report
-from greenroom.locks import uvlock
 from greenroom.project import locking, planning
 from greenroom.project.model import Problem
 from greenroom.project.syncing import leave
@@ -23,13 +21,12 @@ if TYPE_CHECKING:
 
     from greenroom.builder.events import Observer
     from greenroom.builder.work import Result
-    from greenroom.components import Component
     from greenroom.images.stages import Assigned
     from greenroom.project.model import Plan, Planned
     from greenroom.store.layout import Store
     from greenroom.store.model import Record
 
-__all__ = ["extras_declared", "sync"]
+__all__ = ["sync"]
 
 
 def sync(  # noqa: PLR0913 - what a stage can be told, each by name
@@ -65,7 +62,9 @@ def sync(  # noqa: PLR0913 - what a stage can be told, each by name
         for component in planning.chosen(declaration, names)
         if component.spec is not None and (component.kind == "actor" or not actors)
     ]
-    left_out = stages.skipped(chosen, skip_extras, extras_declared(declaration.components), declaration.file)
+    left_out = stages.skipped(
+        chosen, skip_extras, stages.extras_declared(declaration.components), declaration.file
+    )
     mine = {component.name for component in chosen} - left_out.keys()
     outdated = locking.outdated(
         [component for component in chosen if component.name in mine], declaration.root, environ
@@ -95,18 +94,6 @@ def sync(  # noqa: PLR0913 - what a stage can be told, each by name
         linked=linked,
         notes=plan.notes,
     )
-
-
-def extras_declared(components: Iterable[Component]) -> tuple[str, ...]:
-    """Return every extra of the uv projects that components come from."""
-    found: dict[str, None] = {}
-    seen = set()
-    for component in components:
-        source = None if component.spec is None else component.spec.source
-        if isinstance(source, ProjectSource) and source.directory not in seen:
-            seen.add(source.directory)
-            found.update(dict.fromkeys(_extras(source)))
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,15 +234,3 @@ def _problems(plan: Plan, mine: set[str]) -> Iterable[Problem]:
         names = tuple(name for name in problem.components if name in mine)
         if names:
             yield Problem(components=names, error=problem.error)
-
-
-def _extras(source: ProjectSource) -> Iterable[str]:
-    try:
-        lock = uvlock.load(f"{source.directory}/uv.lock")
-    except GreenroomError:  # said where it is read
-        return ()
-    local = ("editable", "virtual", "directory")
-    members = [
-        package["name"] for package in lock.packages if any(kind in package["source"] for kind in local)
-    ]
-    return [extra for member in members for extra in lock.extras(member)]
