@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from tests.support import usual
 
-from greenroom.cli.contract import answers, cluster, moves, reports, upkeep
+from greenroom.cli.contract import answers, cluster, images, moves, reports, upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,10 @@ QUESTIONS: list[tuple[tuple[str, ...], type, int]] = [
     (("push", "archives"), moves.Push, 0),
     (("init", "--dry-run"), reports.Init, 0),
     (("ray", "check"), cluster.Ray, 1),
+    (("image", "plan"), images.Image, 0),
+    (("image", "dockerfile"), images.Image, 0),
+    (("image", "freeze"), images.Image, 0),
+    (("image", "verify"), images.Image, 0),
 ]
 
 
@@ -80,7 +84,7 @@ def test_the_contract_names_every_command_that_has_json() -> None:
 
 
 def test_every_part_of_the_contract_is_documented() -> None:
-    for module in (answers, cluster, moves, reports, upkeep):
+    for module in (answers, cluster, images, moves, reports, upkeep):
         for name in module.__all__:
             assert typing.is_typeddict(getattr(module, name))
             assert getattr(module, name).__doc__

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from greenroom.cli import grammar
-from greenroom.cli.contract import answers, cluster, moves, reports, servers, upkeep
+from greenroom.cli.contract import answers, cluster, images, moves, reports, servers, upkeep
 from greenroom.cli.parsing import command_parser
 
 PAGE = Path(__file__).parents[2] / "docs/commands.md"
@@ -43,6 +43,7 @@ FORMS = {
     "wait": servers.Servers,
     "url": servers.Url,
     "config": servers.Config,
+    "image": images.Image,
     "ray": cluster.Ray,
 }
 
