@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from greenroom.components import Pairs
 
+    Names = tuple[str, ...]
+
 __all__ = ["escaped", "remove", "target", "write", "write_at"]
 
 _MARK = "greenroom-alias"
@@ -66,9 +68,17 @@ def write(directory: str, name: str, environment: str, variables: Iterable[tuple
     return write_at(f"{directory}/{escaped(name)}", environment, variables)
 
 
-def write_at(path: str, environment: str, variables: Iterable[tuple[str, str]] = ()) -> str:
+def write_at(
+    path: str,
+    environment: str,
+    variables: Iterable[tuple[str, str]] = (),
+    *,
+    keep_pythonpath: bool = False,
+) -> str:
     """Write or move an alias at a path of the caller's choice (``servers/math/.venv``).
 
+    :param keep_pythonpath: whether a PYTHONPATH of the caller's reaches the environment's programs: it is
+        left out otherwise, and some starters hand over a server's own directory in it.
     :raises AliasRefused: something else stands there; it is left as it is.
     :raises StoreFailed: the operating system refuses.
     """
@@ -77,7 +87,7 @@ def write_at(path: str, environment: str, variables: Iterable[tuple[str, str]] =
     temporary = f"{path}.{token_hex(6)}"
     try:
         os.makedirs(f"{temporary}/bin")
-        _fill(temporary, environment, given)
+        _fill(temporary, environment, given, _LEFT[:1] if keep_pythonpath else _LEFT)
         _put(temporary, path)
     except OSError as error:
         raise StoreFailed.of("write the alias", path, error) from error
@@ -133,13 +143,13 @@ def _check(path: str, variables: Pairs) -> None:
     raise AliasRefused(path, f"{what} that greenroom did not make stands there")
 
 
-def _fill(path: str, environment: str, variables: Pairs) -> None:
+def _fill(path: str, environment: str, variables: Pairs, unset: Names) -> None:
     bin_ = f"{environment}/bin"
     for name in sorted(os.listdir(bin_)):
         place = f"{bin_}/{name}"
         if not name.startswith(".") and os.path.isfile(place) and os.access(place, os.X_OK):
-            _program(f"{path}/bin/{name}", environment, place, variables)
-    _text(f"{path}/bin/activate", _activation(environment, variables), 0o644)
+            _program(f"{path}/bin/{name}", environment, place, variables, unset)
+    _text(f"{path}/bin/activate", _activation(environment, variables, unset), 0o644)
     _text(f"{path}/{_MARK}", f"{environment}\n", 0o644)
     _text(f"{path}/.gitignore", "*\n", 0o644)
     _text(f"{path}/README", _README.format(environment=environment), 0o644)
@@ -153,9 +163,9 @@ it: change the declaration and run `greenroom sync`. Removing it removes nothing
 """
 
 
-def _program(path: str, environment: str, program: str, variables: Pairs) -> None:
+def _program(path: str, environment: str, program: str, variables: Pairs, unset: Names) -> None:
     guard = [_guard(environment)] if _PYTHON.fullmatch(os.path.basename(program)) else []
-    lines = ["#!/bin/sh", *guard, *_exports(environment, variables), f'exec {quote(program)} "$@"', ""]
+    lines = ["#!/bin/sh", *guard, *_exports(environment, variables, unset), f'exec {quote(program)} "$@"', ""]
     _text(path, "\n".join(lines), 0o755)
 
 
@@ -172,19 +182,19 @@ def _guard(environment: str) -> str:
     )
 
 
-def _exports(environment: str, variables: Pairs) -> list[str]:
+def _exports(environment: str, variables: Pairs, unset: Names) -> list[str]:
     lines = [f"export {name}={quote(value)}" for name, value in variables]
     return [
-        f"unset {' '.join(_LEFT)}",
+        f"unset {' '.join(unset)}",
         *lines,
         f"export VIRTUAL_ENV={quote(environment)}",
         f'export PATH={quote(environment + "/bin")}:"$PATH"',
     ]
 
 
-def _activation(environment: str, variables: Pairs) -> str:
+def _activation(environment: str, variables: Pairs, unset: Names) -> str:
     """Return an ``activate`` for sh, bash and zsh that names the store, and can be undone."""
-    saved = dict.fromkeys(("PATH", "VIRTUAL_ENV", *_LEFT, *(name for name, _ in variables)))
+    saved = dict.fromkeys(("PATH", "VIRTUAL_ENV", *unset, *(name for name, _ in variables)))
     keep = [f'_greenroom_{name}="${{{name}-}}" _greenroom_has_{name}="${{{name}+1}}"' for name in saved]
     back = [
         f"    unset {name}\n"
@@ -197,7 +207,7 @@ def _activation(environment: str, variables: Pairs) -> str:
             f"# Activates {quote(environment)} in greenroom's store. Source it: . bin/activate",
             'if [ "$(type deactivate 2>/dev/null)" ]; then deactivate; fi',
             *keep,
-            *_exports(environment, variables),
+            *_exports(environment, variables, unset),
             "deactivate() {",
             *back,
             "    unset -f deactivate",
