@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import building, planning, scale, servers, sharing, starting
+from benchmarks import building, planning, ray_calls, scale, servers, sharing, starting
 from benchmarks.frame import measure
 from benchmarks.report import HEAD, merged, row
 
@@ -36,6 +36,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "build-further-plain": building.further_plain,
     "build-further-pip": building.further_pip,
     "crowd": starting.crowd,
+    **ray_calls.BENCHMARKS,
 }
 """Every benchmark by its name, in the order of the table."""
 

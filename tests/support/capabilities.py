@@ -27,6 +27,7 @@ __all__ = [
     "needs_command",
     "needs_linux",
     "needs_namespaces",
+    "needs_network_namespaces",
     "needs_other_patch",
     "needs_python",
     "needs_root",
@@ -82,6 +83,12 @@ needs_unprivileged_user = pytest.mark.skipif(
     os.geteuid() == 0 and not _works(*as_nobody(), "true"), reason="cannot run as another user"
 )
 needs_namespaces = pytest.mark.skipif(not _works(*_unshare(), "true"), reason="cannot make a mount namespace")
+needs_network_namespaces = pytest.mark.skipif(
+    os.geteuid() != 0
+    or not _works("ip", "link", "show")
+    or not _works("unshare", "--net", "--mount", "true"),
+    reason="cannot make network namespaces: needs root and ip",
+)
 needs_tmpfs = pytest.mark.skipif(
     not _works(*_unshare(), "mount", "-t", "tmpfs", "-o", "size=1m", "none", "/mnt"),
     reason="cannot mount a tmpfs in a namespace",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.support.index import Index
 
-__all__ = ["PLUGIN", "Cluster", "add_ray", "free_port", "ray_version"]
+__all__ = ["PLUGIN", "Cluster", "add_ray", "free_port", "ray_files", "ray_version"]
 
 PLUGIN = json.dumps([{"class": "greenroom.ray.plugin.GreenroomPlugin"}])
 """What ``RAY_RUNTIME_ENV_PLUGINS`` is to be for ``ray start``."""
@@ -35,13 +35,18 @@ def ray_version() -> str:
     return metadata.version("ray")
 
 
-def add_ray(index: Index, version: str | None = None) -> None:
-    """Serve a tiny distribution ``ray`` that lends the real one beside the tests to an environment.
+def ray_files() -> dict[str, str]:
+    """Return the content of a tiny distribution that lends the real Ray to an environment.
 
     Its path comes behind the environment's own packages, so that these win.
     """
     folder = next(path for path in sys.path if path.endswith("site-packages"))
-    index.add_wheel("ray", version or ray_version(), bare=True, files={"ray_base.pth": f"{folder}\n"})
+    return {"ray_base.pth": f"{folder}\n"}
+
+
+def add_ray(index: Index, version: str | None = None) -> None:
+    """Serve a distribution ``ray`` that lends the real one beside the tests to an environment."""
+    index.add_wheel("ray", version or ray_version(), bare=True, files=ray_files())
 
 
 def free_port(address: str = "127.0.0.1") -> int:

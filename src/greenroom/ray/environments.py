@@ -7,7 +7,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from greenroom.errors import EnvFileInRuntimeEnv, UnknownActor, UnknownComponent, UvRunHookActive
+from greenroom.errors import (
+    EnvFileInRuntimeEnv,
+    EnvironmentMissing,
+    UnknownActor,
+    UnknownComponent,
+    UvRunHookActive,
+)
 from greenroom.project import answering, launching
 from greenroom.ray import merging, naming, preflight
 
@@ -115,17 +121,29 @@ def find(
     names = naming.candidates(actor)
     environ = dict(os.environ)
     declaration = reading.find_declaration(None if project is None else os.fspath(project), environ)
+    if missing == "sync":
+        _synced(names, declaration, environ)
     answer = _answer(names, declaration, environ)
     error = answering.not_ready(answer)
-    if error is not None and answer.state == "missing" and missing == "sync":
-        from greenroom.project import facade  # noqa: PLC0415 - heavy: only to build
-
-        facade.Project(declaration, environ).sync([answer.name])
-        answer = _answer(names, declaration, environ)
-        error = answering.not_ready(answer)
     if error is not None and not (answer.state == "missing" and missing == "plugin"):
         raise error
     return Found(answer, declaration, environ)
+
+
+def _synced(names: tuple[str, ...], declaration: str, environ: Mapping[str, str]) -> None:
+    """Build an actor's environment, its lock included, unless it is there.
+
+    :raises Problems: it cannot be built.
+    """
+    try:
+        answer = _answer(names, declaration, environ)
+        name, ready = answer.name, answering.not_ready(answer) is None
+    except EnvironmentMissing as error:  # its lock, or the choice of its interpreter, is still to be made
+        name, ready = error.name, False
+    if not ready:
+        from greenroom.project import facade  # noqa: PLC0415 - heavy: only to build
+
+        facade.Project(declaration, environ).sync([name])
 
 
 def _answer(names: tuple[str, ...], declaration: str, environ: Mapping[str, str]) -> Answer:
