@@ -69,6 +69,13 @@ def test_a_build_backends_last_line_is_part_of_the_cause(text: str) -> None:
     assert "hint" not in said
 
 
+def test_a_build_that_is_named_elsewhere_is_not_named_by_its_private_path() -> None:
+    said = causes.cause(BACKEND.splitlines(), named=True)
+    assert said.startswith("The build backend returned an error")
+    assert "/private/source" not in said
+    assert causes.cause(["error: Failed to build `/private/source`"], named=True)
+
+
 def test_gits_fatal_line_is_the_cause() -> None:
     assert causes.cause(["Cloning into 'x'...", "fatal: repository 'y' does not exist"]) == (
         "repository 'y' does not exist"

@@ -150,6 +150,8 @@ def test_a_failed_build_says_what_the_backend_said(
     error = failure(jobs.job([jobs.part(index, file)]), store, environ)
     assert error.phase == "build"
     assert "nvcc: not found" in error.cause
+    assert "build of alpha 1.0 failed: " in str(error)
+    assert store.path not in error.cause
     assert "nvcc: not found" in Path(error.log).read_text()
     assert not list(Path(store.wheels).iterdir())
 

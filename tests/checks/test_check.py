@@ -167,7 +167,19 @@ def test_a_lock_that_sync_writes_is_no_error(greenroom: Command, project: Callab
     project({"greenroom.toml": server, "srv/requirements.txt": "tiny==1\n"})
     (found,) = _severe(_findings(greenroom))
     assert (found["check"], found["severity"]) == ("locks", "warning")
-    assert "greenroom lock" in found["todo"]
+    assert found["todo"] == "greenroom lock one"
+
+
+@pytest.mark.usefixtures("app")
+def test_what_to_type_for_a_lock_names_the_component_and_works(
+    greenroom: Command, project: Callable[..., Path]
+) -> None:
+    actor = '[actors]\n"app.policy.Worker" = { requirements = "one.txt" }\n'
+    project({"greenroom.toml": actor, "one.txt": "tiny==1\n"})
+    (found,) = _severe(_findings(greenroom))
+    assert found["todo"] == "greenroom lock app.policy.Worker"
+    greenroom(*found["todo"].split()[1:])
+    assert _severe(_findings(greenroom)) == []
 
 
 @pytest.mark.usefixtures("app")
@@ -460,4 +472,5 @@ def test_a_real_trainer_is_checked_from_its_files_alone(greenroom: Command, trai
     assert len(sizes["components"]) == 16
     assert "not known" in sizes["what"]
     rest = [one for one in _severe(answer["findings"]) if one["check"] != "conflicts"]
-    assert [(one["check"], len(one["components"])) for one in rest] in ([("python", 18)], [])
+    driver = {"python", "ray"}  # what stands beside this machine's driver
+    assert {one["check"] for one in rest} <= driver

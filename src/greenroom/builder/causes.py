@@ -19,17 +19,19 @@ _LINK = re.compile(r"^\s*(?:cause:|Caused by:|[├╰]─▶|│)\s?(.*)$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\(os error (?:28|122)\)")
 _OFFLINE = re.compile(r"network (?:was|connectivity is) disabled|not found in the cache", re.IGNORECASE)
+_BUILT = re.compile(r"^Failed to build `[^`]*`$")
 _HASH = re.compile(r"[Hh]ash mismatch")
 _BACKEND = "The build backend returned an error"
 
 
-def cause(tail: Sequence[str]) -> str:
+def cause(tail: Sequence[str], *, named: bool = False) -> str:
     """Return one line that says why, from the last lines of a tool's output.
 
     uv writes ``error: …`` with indented ``cause: …`` lines, older releases a cross and ``╰─▶ …``.
     Of a build backend's traceback only the last line is taken.
 
     :param tail: the last lines, oldest first.
+    :param named: what was built is said elsewhere, so that uv's word for it (a private path) is left out.
     """
     lines = [_COLOUR.sub("", line).rstrip() for line in tail]
     start = next((n for n in range(len(lines) - 1, -1, -1) if _HEAD.match(lines[n])), None)
@@ -41,6 +43,8 @@ def cause(tail: Sequence[str]) -> str:
     parts, inner = _chain(lines[start:])
     if any(_BACKEND in part for part in parts):
         parts.append(inner or _last(lines[:start]))
+    if named and len(parts) > 1 and _BUILT.match(parts[0]):
+        del parts[0]
     return _shortened(": ".join(part.rstrip(":") for part in parts if part))
 
 

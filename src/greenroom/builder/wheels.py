@@ -76,7 +76,8 @@ def _made(
     place.enter("build", _title(distribution))
     variables = _variables(place, build)
     source = sources.bring(place, build, origin, folder, variables)
-    place.enter("build", _title(distribution))
+    if place.phase != "build":  # there was a download
+        place.enter("build", _title(distribution))
     out = os.path.join(folder, "wheel")
     os.mkdir(out)
     place.uv(

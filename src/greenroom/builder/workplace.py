@@ -84,6 +84,8 @@ class Workplace:
         self.folder = folder
         self.log = log
         self.phase = "install"
+        self.building = ""
+        """The distribution that is built, in phase ``build``."""
         self._descriptors = (descriptor,)
 
     def enter(self, phase: str, detail: str = "") -> None:
@@ -93,6 +95,7 @@ class Workplace:
         """
         self.run.check()
         self.phase = phase
+        self.building = detail if phase == "build" else ""
         self.log.write(f"-- {phase} {detail}".rstrip())
         self.run.tell(
             Phase(
@@ -136,6 +139,7 @@ class Workplace:
             phase=self.phase,
             log=self.log.path,
             todo=todo,
+            of=self.building,
         )
 
     def mapped(self, error: GreenroomError | OSError) -> GreenroomError:
@@ -214,7 +218,7 @@ class Workplace:
             return self.failing(killed, UvKilled, "if nobody did it: the kernel does when memory runs out")
         if causes.disk_is_full(outcome.tail):
             return self._disk_full(self.folder, causes.cause(outcome.tail))
-        why = causes.cause(outcome.tail)
+        why = causes.cause(outcome.tail, named=bool(self.building))
         if causes.fetched_what_is_not_pinned(outcome.tail):
             return self.failing(why, HashMismatch, "ask the index's operator, then lock anew")
         if self.run.offline and causes.missing_from_cache(outcome.tail):

@@ -44,6 +44,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield from from_error(name_of(error), error)
     for wanted in facts.wanted:
         for error in wanted.errors:
+            if _own_lock(error):
+                error.todo = f"greenroom lock {wanted.names[0]}"  # as people know it, not by its file
             yield from from_error(name_of(error), error, wanted.names, severity=_severity(error))
 
 
@@ -54,5 +56,8 @@ def name_of(error: GreenroomError) -> str:
 
 def _severity(error: GreenroomError) -> str:
     # A lock of greenroom's own is written by sync where it is missing or out of date.
-    own = isinstance(error, errors.LockMissing | errors.StaleLock) and "greenroom.lock" in error.file
-    return Severity.WARNING if own else Severity.ERROR
+    return Severity.WARNING if _own_lock(error) else Severity.ERROR
+
+
+def _own_lock(error: GreenroomError) -> bool:
+    return isinstance(error, errors.LockMissing | errors.StaleLock) and "greenroom.lock" in error.file

@@ -49,7 +49,7 @@ def run_verify(call: Call) -> Result:
     plan = facade.load(call.start, environ=call.environ).plan(given.names)
     found = upkeep.examine(plan, call.environ, deep=given.deep, smoke=given.smoke)
     results: dict[str, Built] = {}
-    if given.repair and any(one.findings for one in found):
+    if given.repair and any(one.changed for one in found):
         with observing.observer(call) as observer:
             repaired = upkeep.repair(
                 found, call.environ, observer=observer, force=given.force, offline=given.offline
@@ -162,6 +162,7 @@ def _verified(one: Verified, result: Built | None) -> Said:
             }
             for finding in one.findings
         ],
+        "statements": one.statements,
         "repaired": None if result is None else result.ok,
         "error": None if result is None or result.error is None else str(result.error),
     }
@@ -170,7 +171,8 @@ def _verified(one: Verified, result: Built | None) -> Said:
 def _status(environments: list[Said], problems: Iterable[int]) -> int:
     worst = max(problems, default=0)
     for found in environments:
-        if found["findings"] and not found["repaired"]:
+        smoke = any(each["kind"] == "smoke" for each in found["findings"])  # no repair mends that
+        if found["findings"] and (smoke or not found["repaired"]):
             return max(worst, _FAILED)
         if found["state"] == "missing":
             worst = max(worst, _NOT_READY)

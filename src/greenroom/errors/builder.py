@@ -33,9 +33,10 @@ class BuildFailed(FailedError):
     :param phase: ``lock``, ``download``, ``build``, ``install``, ``compile`` or ``prove``.
     :param cause: why, in the words of the tool that failed.
     :param log: the complete log's path; empty when there is none yet.
+    :param of: the distribution that is built; empty in other phases.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what an error says, each by name
         self,
         cause: str,
         *,
@@ -44,10 +45,13 @@ class BuildFailed(FailedError):
         phase: str,
         log: str,
         todo: str | None = None,
+        of: str = "",
     ) -> None:
         self.cause, self.components, self.key, self.phase, self.log = cause, components, key, phase, log
+        self.of = of
         advice = "; ".join(filter(None, (todo, f"complete log: {log}" if log else "")))
-        super().__init__(f"{phase} failed: {cause}", where=_names(components) or key, todo=advice or None)
+        what = f"{phase} of {of} failed" if of else f"{phase} failed"
+        super().__init__(f"{what}: {cause}", where=_names(components) or key, todo=advice or None)
 
 
 class FetchFailed(BuildFailed):

@@ -34,6 +34,13 @@ class Verified:
     planned: Planned
     findings: tuple[Finding, ...]
     """Every difference from what was proven; empty: it is as it was."""
+    statements: int | None = None
+    """How many smoke statements ran; None: they were not asked for."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether something is not as it was proven: a failing smoke statement alone is no change."""
+        return any(finding.kind != "smoke" for finding in self.findings)
 
 
 def examine(
@@ -48,8 +55,7 @@ def examine(
 
     with Group() as group:
         return tuple(
-            Verified(planned=found, findings=_examined(plan, found, environ, group, deep=deep, smoke=smoke))
-            for found in plan.environments
+            _examined(plan, found, environ, group, deep=deep, smoke=smoke) for found in plan.environments
         )
 
 
@@ -61,7 +67,9 @@ def repair(
     force: bool = False,
     offline: bool = False,
 ) -> tuple[Result, ...]:
-    """Build those with findings anew, beside, and exchange them; never in place.
+    """Build those that were changed anew, beside, and exchange them; never in place.
+
+    A failing smoke statement alone is not mended by the same content again, and so no reason for a build.
 
     :param force: also when something runs from them.
     :raises NoStoreWritable: one stands in a store that is read-only.
@@ -72,7 +80,7 @@ def repair(
     by_store: dict[Store, list[Job]] = {}
     for one in found:
         planned = one.planned
-        if not one.findings:
+        if not one.changed:
             continue
         if not planned.store.writable:
             raise NoStoreWritable([planned.store.path])
@@ -130,11 +138,22 @@ def collect(
 
 def _examined(
     plan: Plan, found: Planned, environ: Mapping[str, str], group: Group, *, deep: bool, smoke: bool
-) -> tuple[Finding, ...]:
+) -> Verified:
     if found.state == State.MISSING:
-        return ()
+        return Verified(planned=found, findings=())
     launch = plan.component(found.components[0]).launch
     block = launching.variables(
         environ, environment=found.store.environment(found.key), declared=launch.variables
     )
-    return verify.verify(found.store, found.key, group=group, deep=deep, smoke=block if smoke else None)
+    # As declared now, by everybody who uses it: statements are not in the key, and no reason for a build.
+    specs = [plan.component(name).spec for name in found.components]
+    statements = tuple(dict.fromkeys(each for spec in specs if spec for each in spec.options.smoke))
+    findings = verify.verify(
+        found.store,
+        found.key,
+        group=group,
+        deep=deep,
+        smoke=block if smoke else None,
+        statements=statements,
+    )
+    return Verified(planned=found, findings=findings, statements=len(statements) if smoke else None)

@@ -85,9 +85,14 @@ def _by_use(store: Store, record: Record, needed: Mapping[str, str], now: float)
     days = max(0.0, now - used_at) / _DAY  # a clock that jumped back makes nothing old
     if record.key in needed:
         return Candidate(key=record.key, kept=True, reason=f"used by {needed[record.key]}", used_at=used_at)
-    return Candidate(
-        key=record.key, kept=False, reason=f"nothing uses it, last used {days:.0f} days ago", used_at=used_at
-    )
+    return Candidate(key=record.key, kept=False, reason=f"nothing uses it, {_ago(days)}", used_at=used_at)
+
+
+def _ago(days: float) -> str:
+    whole = round(days)
+    if whole == 0:
+        return "last used today"
+    return f"last used {whole} day{'' if whole == 1 else 's'} ago"
 
 
 def _unneeded(key: str, needed: Mapping[str, str], *, reason: str) -> Candidate:

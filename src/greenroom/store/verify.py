@@ -33,6 +33,7 @@ def verify(
     group: Group,
     deep: bool = False,
     smoke: Mapping[str, str] | None = None,
+    statements: Sequence[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Return every difference between an environment and its record; empty: it is as it was proven.
 
@@ -41,7 +42,8 @@ def verify(
     whose directory moved, and statements that do not run.
 
     :param deep: compare digests of sources and bytecode too.
-    :param smoke: the variables with which the record's smoke statements run; None: they do not.
+    :param smoke: the variables with which the smoke statements run; None: they do not.
+    :param statements: the smoke statements as they are declared now; None: those of the record.
     :raises StoreFailed: the environment cannot be read.
     """
     try:
@@ -59,7 +61,8 @@ def verify(
     findings = [Finding(kind="base", path=record.base[0], message=base)] if base else []
     findings += _contents(store, record, group, deep=deep, start=not base)
     if smoke is not None and not base:
-        findings += _smoke(store.environment(key), record, group, smoke)
+        wanted = record.smoke if statements is None else statements
+        findings += _smoke(store.environment(key), wanted, group, smoke)
     return tuple(findings)
 
 
@@ -166,10 +169,12 @@ def _names(directory: str) -> list[str]:
         return []
 
 
-def _smoke(root: str, record: Record, group: Group, variables: Mapping[str, str]) -> Iterator[Finding]:
-    if not record.smoke:
+def _smoke(
+    root: str, statements: Sequence[str], group: Group, variables: Mapping[str, str]
+) -> Iterator[Finding]:
+    if not statements:
         return
-    for item in run_smoke(root, record.smoke, group=group, variables=variables):
+    for item in run_smoke(root, statements, group=group, variables=variables):
         if item.error is not None:
             module = f" (import of {item.module})" if item.module else ""
             where = f" at {item.where}" if item.where else ""

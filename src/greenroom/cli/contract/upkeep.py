@@ -13,6 +13,7 @@ class Difference(TypedDict):
     """One difference from what was proven."""
 
     kind: str
+    """`smoke`: a statement failed, everything else is a change of files."""
     distribution: str | None
     path: str | None
     message: str
@@ -26,6 +27,8 @@ class Verified(TypedDict):
     state: str
     path: str
     findings: list[Difference]
+    statements: int | None
+    """How many smoke statements ran; null without `--smoke`."""
     repaired: bool | None
     """Null when no repair was tried."""
     error: str | None

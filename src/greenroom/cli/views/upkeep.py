@@ -24,12 +24,8 @@ def show_verify(data: Mapping[str, Any], style: Style) -> str:
             lines += _verified(found, style)
     for problem in data["problems"]:
         lines.append(f"{style.paint('stale', 'stale')}  {few(problem['components'])}\n  {problem['message']}")
-    wrong = sum(1 for found in data["environments"] if found["findings"])
-    repaired = sum(1 for found in data["environments"] if found["repaired"])
     if not style.quiet:
-        line = f"{count(len(data['environments']), 'environment')} verified"
-        line += f", {wrong} not as proven" if wrong else ", all as proven"
-        lines.append(style.paint(line + (f", {repaired} repaired" if repaired else ""), "bold"))
+        lines.append(style.paint(_numbers(data["environments"]), "bold"))
     return "\n".join(lines)
 
 
@@ -49,8 +45,29 @@ def show_gc(data: Mapping[str, Any], style: Style) -> str:
     return "\n".join(lines)
 
 
+def _numbers(environments: list[Mapping[str, Any]]) -> str:
+    there = [found for found in environments if found["state"] != "missing"]
+    changed = sum(1 for found in there if _changed(found))
+    failing = sum(1 for found in there if any(each["kind"] == "smoke" for each in found["findings"]))
+    repaired = sum(1 for found in there if found["repaired"])
+    ran = [found["statements"] for found in there if found["statements"] is not None]
+    words = [f"{count(len(there), 'environment')} verified"]
+    words.append(f"{changed} not as proven" if changed else "all as proven" if there else "")
+    if ran:
+        run = f"{count(sum(ran), 'smoke statement')} run" if any(ran) else "no smoke statement declared"
+        words.append(f"{run}, failing in {failing}" if failing else run)
+    words.append(f"{repaired} repaired" if repaired else "")
+    missing = len(environments) - len(there)
+    words.append(f"{missing} missing" if missing else "")
+    return ", ".join(filter(None, words))
+
+
+def _changed(found: Mapping[str, Any]) -> bool:
+    return any(each["kind"] != "smoke" for each in found["findings"])
+
+
 def _verified(found: Mapping[str, Any], style: Style) -> Iterator[str]:
-    state = "damaged" if found["findings"] else found["state"]
+    state = "damaged" if _changed(found) else "failed" if found["findings"] else found["state"]
     end = ""
     if found["repaired"] is not None:
         end = "  repaired" if found["repaired"] else f"  not repaired: {found['error']}"
