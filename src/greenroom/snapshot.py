@@ -107,7 +107,7 @@ class Snapshot:
         """Tell whether what a sync leaves beside environments (aliases, roots) is as it left it."""
         try:
             return all(look(entry[0], content=False)[:4] == entry[:4] for entry in self._data["outputs"])
-        except _CORRUPT:
+        except _CORRUPT:  # also None: it could not leave all
             return False
 
     def answer(self, name: str) -> Answer | None:

@@ -81,7 +81,7 @@ def sync(  # noqa: PLR0913 - what a stage can be told, each by name
     results = syncing.sync(jobs, store, observer=observer, environ=environ, at_once=at_once, offline=offline)
     linked = _share(store, works, results)
     plan = _again(plan, results)
-    leave(plan, environ)
+    aliases = leave(plan, environ)
     ended = {result.key: result for result in results}
     refused = locking.refused(outdated)
     unlocked = {name for problem in refused for name in problem.components}
@@ -90,7 +90,7 @@ def sync(  # noqa: PLR0913 - what a stage can be told, each by name
         environments=tuple(_done(work, ended.get(work.key), mine, order, now) for work in works),
         skipped=tuple(left_out.items()),
         failed=tuple(_failures(results, mine)),
-        problems=(*refused, *_problems(plan, mine - unlocked)),
+        problems=(*refused, *_problems(plan, mine - unlocked), *aliases),
         linked=linked,
         notes=plan.notes,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from greenroom.errors import AliasRefused
+from greenroom.project.model import Problem
 from greenroom.store import alias, roots
 from greenroom.store.model import State
 
@@ -17,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["last", "leave"]
 
 
-def leave(plan: Plan, store: Store) -> tuple[str, ...]:
+def leave(plan: Plan, store: Store) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
     """Register which environments a declaration uses, and write the aliases that it asks for.
 
     A component whose environment is not ready keeps the one it had: whoever takes the change back
     finds it, and «what changed» can be told.
 
     :param plan: of all components, with the states that a sync left.
-    :returns: the files that this leaves, for the snapshot: a missing one is written again.
-    :raises AliasRefused: something else stands where an alias is to go.
+    :returns: the files that this leaves, for the snapshot (a missing one is written again), and the
+        components whose alias is refused because something else stands there.
     :raises StoreFailed: the operating system refuses.
     """
     declaration = plan.setting.declaration
@@ -35,7 +37,8 @@ def leave(plan: Plan, store: Store) -> tuple[str, ...]:
     roots.register(store, declaration.file, {*components.values(), *wanted}, components)
     now = roots.find(store, declaration.file)
     left = () if now is None else (now.file,)
-    return (*left, *_aliases(plan, store, before))
+    written, refused = _aliases(plan, store, before)
+    return (*left, *written), refused
 
 
 def last(setting: Setting, name: str) -> str | None:
@@ -60,20 +63,25 @@ def _used(plan: Plan, before: Root | None) -> dict[str, str]:
     return used
 
 
-def _aliases(plan: Plan, store: Store, before: Root | None) -> tuple[str, ...]:
+def _aliases(plan: Plan, store: Store, before: Root | None) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
     directory = plan.setting.declaration.store.aliases
     if directory is None:
-        return ()
-    left = []
+        return (), ()
+    left: list[str] = []
+    refused: list[Problem] = []
     launches = {found.name: found.launch for found in plan.setting.declaration.components}
     for name, path in _ready(plan).items():
-        written = alias.write(directory, name, path, launches[name].variables)
+        try:
+            written = alias.write(directory, name, path, launches[name].variables)
+        except AliasRefused as error:  # the environment is ready all the same, and so are the others
+            refused.append(Problem(components=(name,), error=error))
+            continue
         roots.register(store, written, [path.rpartition("/")[2]])
         left.append(f"{written}/bin/python")
     gone = {name for name, _ in before.components} - launches.keys() if before is not None else set()
     for name in gone:
         alias.remove(f"{directory}/{alias.escaped(name)}")
-    return tuple(left)
+    return tuple(left), tuple(refused)
 
 
 def _ready(plan: Plan) -> Mapping[str, str]:

@@ -86,8 +86,9 @@ def sync(  # noqa: PLR0913 - what a sync can be told, each by name
         plan = _again(plan, [got.key for got in fetched])
     results = _build(plan, mine, environ, observer=observer, offline=offline, at_once=at_once)
     plan = _again(plan, [result.key for result in results])
-    leave(plan, environ)
+    refused = [problem for problem in leave(plan, environ) if mine.issuperset(problem.components)]
     report = _report(plan, mine, results, failed_locks, written)
+    report = replace(report, problems=(*report.problems, *refused))
     return _with_fetched(report, fetched)
 
 
@@ -151,18 +152,23 @@ def _again(plan: Plan, changed: Collection[str]) -> Plan:
     return replace(plan, environments=environments)
 
 
-def leave(plan: Plan, environ: Mapping[str, str]) -> None:
-    """Leave what others find the environments by: roots, aliases, choices and the snapshot."""
+def leave(plan: Plan, environ: Mapping[str, str]) -> tuple[Problem, ...]:
+    """Leave what others find the environments by: roots, aliases, choices and the snapshot.
+
+    :returns: the components whose alias is refused.
+    """
     building = next((store for store in plan.setting.stores if store.writable), None)
     outputs: tuple[str, ...] = ()
+    refused: tuple[Problem, ...] = ()
     if building is not None:
         choices.remember(building, dict(plan.choices))
-        outputs = roots.leave(plan, building)
-    if remembering.remember(plan, environ, outputs=outputs):
+        outputs, refused = roots.leave(plan, building)
+    if remembering.remember(plan, environ, outputs=None if refused else outputs):
         # Locks that were just written are as young as the snapshot: look once more.
         memory = snapshot.load(plan.setting.declaration.file, environ)
         if memory is not None and memory.answers() is not None:
             memory.refresh()
+    return refused
 
 
 def _report(
