@@ -193,6 +193,52 @@ def test_a_replaced_base_interpreter_is_named_and_its_return_is_noticed(
     greenroom("run", "app.A", "--", "python", "-c", "import tinylib", env=own)
 
 
+def test_a_declared_interpreter_that_is_gone_is_not_ready_and_its_return_costs_no_build(
+    greenroom: Command, index: Index, project: Callable[..., Path], tmp_path: Path
+) -> None:
+    index.add_wheel("tinylib", "2.0.0")
+    source, copy = pythons.base(), tmp_path / "py"
+    shutil.copytree(Path(source.path).parent.parent, copy, symlinks=True, ignore=_no_packages)
+    python = copy / "bin" / Path(source.path).name
+    project(
+        {"greenroom.toml": f'[actors]\n"app.A" = {{ dependencies = ["tinylib"], python = "{python}" }}\n'}
+    )
+    greenroom("sync")
+    copy.rename(tmp_path / "away")
+    for command in (("status",), ("run", "app.A", "--", "python"), ("python", "app.A")):
+        gone = greenroom(*command, status=3)
+        assert f"the interpreter {python} is missing" in gone.stdout + gone.stderr
+    told = greenroom("status", status=3).stdout
+    assert "missing  app.A" in told
+    assert "greenroom.toml:2" in told
+    greenroom("sync", status=2)
+    (tmp_path / "away").rename(copy)
+    greenroom("run", "app.A", "--", "python", "-c", "import tinylib")
+    assert greenroom("sync").stdout == "1 environment ready\n"
+
+
+def test_an_environment_of_another_kind_of_machine_is_never_started_nor_replaced(
+    greenroom: Command, index: Index, project: Callable[..., Path]
+) -> None:
+    index.add_wheel("tinylib", "2.0.0")
+    project({"greenroom.toml": '[actors]\n"app.A" = { dependencies = ["tinylib"] }\n'})
+    greenroom("sync")
+    place = Path(greenroom("python", "app.A").stdout.strip()).parent.parent
+    place.chmod(0o755)
+    record = place / "greenroom.json"
+    content = json.loads(record.read_text())
+    content["machine"] = "linux-riscv64-glibc"
+    record.chmod(0o644)
+    record.write_text(json.dumps(content))
+    asked = len(index.requests)
+    assert "built for linux-riscv64-glibc" in greenroom("run", "app.A", "--", "python", status=3).stderr
+    refused = greenroom("sync", status=3)
+    assert "give each kind of machine a store of its own" in refused.stdout
+    assert "install" not in refused.stdout
+    assert len(index.requests) == asked
+    assert json.loads(record.read_text())["machine"] == "linux-riscv64-glibc"
+
+
 def _no_packages(folder: str, names: list[str]) -> list[str]:
     heavy = {"site-packages", "test", "idlelib", "__pycache__", "share", "include", "ensurepip"}
     return [name for name in names if name in heavy and not folder.endswith("bin")]

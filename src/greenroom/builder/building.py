@@ -81,6 +81,10 @@ def _build(run: Run, job: Job, began: float) -> bool:
     ) as lock:
         if _is_ready(run, job):  # another process built it while we waited
             return False
+        if layout.state(store, job.key)[0] == State.DAMAGED:
+            from greenroom.store import repair  # noqa: PLC0415 - heavy: only where something is damaged
+
+            repair.refuse_others(store, job.key)  # now, and not after everything was fetched and installed
         _build_locked(run, job, began, lock.fd)
     return True
 

@@ -45,9 +45,9 @@ class NoEnvironment(UseError):
 class EnvironmentMissing(NotReadyError):
     """A component's environment is not built."""
 
-    def __init__(self, name: str, *, reason: str = "is not built") -> None:
+    def __init__(self, name: str, *, reason: str = "is not built", todo: str | None = None) -> None:
         self.name, self.reason = name, reason
-        super().__init__(f"the environment {reason}", where=name, todo=f"greenroom sync {name}")
+        super().__init__(f"the environment {reason}", where=name, todo=todo or f"greenroom sync {name}")
 
 
 class EnvironmentDamaged(NotReadyError):
@@ -55,9 +55,7 @@ class EnvironmentDamaged(NotReadyError):
 
     def __init__(self, name: str, *, reason: str, path: str) -> None:
         self.name, self.reason, self.path = name, reason, path
-        super().__init__(
-            f"the environment is damaged: {reason}", where=name, todo=f"greenroom sync {name} builds it anew"
-        )
+        super().__init__(f"the environment is damaged: {reason}", where=name, todo=f"greenroom sync {name}")
 
 
 class CommandMissing(UseError):

@@ -87,7 +87,9 @@ class PythonNotFound(UseError):
         self.request, self.looked = request, tuple(looked)
         seen = f"; looked at {', '.join(self.looked)}" if self.looked else ""
         super().__init__(
-            f"no Python here satisfies {request!r}{seen}",
+            f"the interpreter {request} is missing"
+            if request.startswith("/")
+            else f"no Python here satisfies {request!r}{seen}",
             where=origin,
             todo=todo or "install one, name its path in `pythons`, or set python-downloads = true",
         )

@@ -111,8 +111,8 @@ def find(  # noqa: PLR0913 - the places to look, each by name
     :param downloads: whether uv may fetch one.
     :param ask_uv: False: no process of uv is started.
     :param origin: where the request stands, for the error.
-    :raises PythonNotFound: nothing satisfies the request.
-    :raises PythonBroken: the path that the request names is no interpreter.
+    :raises PythonNotFound: nothing satisfies the request, or nothing is at the path that it names.
+    :raises PythonBroken: what is at the path that the request names is no interpreter.
     """
     variables = os.environ if environ is None else environ
     wanted = None if request is None else request_of(request)
@@ -181,6 +181,9 @@ def _at(request: str, origin: Origin | None, environ: Mapping[str, str]) -> Inte
     try:
         return inspect(path, environ)
     except (PythonBroken, PythonTooOld) as error:
+        if not os.path.exists(path):
+            todo = "put it back, or name another interpreter"
+            raise PythonNotFound(request, origin=where, looked=(), todo=todo) from error
         error.where = where
         raise
 

@@ -114,6 +114,8 @@ def _translated(name: str, error: GreenroomError) -> GreenroomError:
     """Return what a problem means to somebody who wants to start a component: some only need a sync."""
     from greenroom.errors import LockMissing, PythonNotFound  # noqa: PLC0415 - only when something is wrong
 
+    if isinstance(error, PythonNotFound) and error.request.startswith("/"):
+        return EnvironmentMissing(name, reason=f"cannot be used: {error.what}", todo=error.todo)
     if isinstance(error, LockMissing | PythonNotFound):
         return EnvironmentMissing(name, reason=f"is not built: {error.what}")
     return error

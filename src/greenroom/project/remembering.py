@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom import snapshot
 from greenroom.errors import (
     GreenroomError,
+    NotReadyError,
     PythonBroken,
     PythonNotFound,
     PythonTooOld,
@@ -41,11 +42,12 @@ def answers(plan: Plan) -> list[snapshot.Answer]:
     ]
 
 
-def remember(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] = ()) -> bool:
+def remember(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] | None = ()) -> bool:
     """Write the snapshot of a whole project's plan; what cannot be remembered is left to the full road.
 
     :param plan: of all components, made by a planner that watched.
-    :param outputs: files that a sync leaves beside the environments.
+    :param outputs: files that a sync leaves beside the environments; None: it could not, so that the next
+        one is not free.
     :returns: whether it was written.
     """
     declaration = plan.setting.declaration
@@ -55,7 +57,7 @@ def remember(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] =
     return snapshot.save(file, memory(plan, environ, outputs=outputs))
 
 
-def memory(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] = ()) -> dict[str, Any]:
+def memory(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] | None = ()) -> dict[str, Any]:
     """Return a plan as the snapshot's data."""
     declaration, setting = plan.setting.declaration, plan.setting
     numbers = {seen.path: number for number, seen in enumerate(plan.inputs)}
@@ -75,7 +77,7 @@ def memory(plan: Plan, environ: Mapping[str, str], *, outputs: Iterable[str] = (
         "components": _components(plan, numbers, bases),
         "bases": [list(base) for base in bases],
         "notes": list(plan.notes),
-        "outputs": [snapshot.look(path, content=False) for path in outputs],
+        "outputs": None if outputs is None else [snapshot.look(path, content=False) for path in outputs],
     }
 
 
@@ -98,6 +100,8 @@ def _components(
         elif component.name in errors:
             error = errors[component.name]
             about |= {"state": State.STALE, "problem": str(error), "status": error.status}
+            if isinstance(error, PythonNotFound):  # nothing is wrong with the declaration: it cannot be ready
+                about |= {"state": State.MISSING, "status": NotReadyError.status}
             about["fleeting"] = isinstance(error, _OF_THE_MACHINE)
         else:
             driver = plan.setting.driver

@@ -43,11 +43,11 @@ def show_status(data: Mapping[str, Any], style: Style) -> str:
         return ""
     rows = _by_component(data, style) if style.by == "component" else _by_environment(data, style)
     lines = [style.table(rows)] if rows else []
-    seen: dict[str, list[str]] = {}
+    seen: dict[tuple[str, str], list[str]] = {}
     for found in data["components"]:
         if found["key"] is None and found["problem"]:
-            seen.setdefault(found["problem"], []).append(found["name"])
-    lines += [f"{style.paint('stale', 'stale')}  {few(names)}\n  {text}" for text, names in seen.items()]
+            seen.setdefault((found["state"], found["problem"]), []).append(found["name"])
+    lines += [f"{style.paint(state, state)}  {few(names)}\n  {text}" for (state, text), names in seen.items()]
     lines += [f"{style.paint('note', 'dim')} {note}" for note in data["notes"]]
     lines.append(_sum(data, style))
     return "\n".join(lines)
