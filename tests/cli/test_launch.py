@@ -271,7 +271,28 @@ def test_another_user_launches_from_a_read_only_store(
     }
     words = ("-m", "greenroom", "run", "app.A", "--", "python", "-c", code)
     assert command(*words, env=other, prefix=as_nobody()).stdout == f"2.0.0 {NOBODY}\n"
+    for question in ("python app.A", "list", "status", "why app.A", "plan", "sync", "diff app.A app.A"):
+        command("-m", "greenroom", *question.split(), env=other, prefix=as_nobody())
     assert _tree(public_path) == before
+
+
+@needs_unprivileged_user
+@needs_other_patch
+def test_what_is_private_to_whoever_built_is_said_to_another_user_in_one_line(
+    index: Index, public_path: Path, environ: dict[str, str]
+) -> None:
+    index.add_wheel("tinylib", "2.0.0")
+    inline = '[actors]\n"app.A" = { dependencies = ["tinylib"] }\n'
+    app = write_files(public_path / "app", {"greenroom.toml": inline})
+    modules = [str(Path(package.__file__).parent.parent), str(Path(msgspec.__file__).parent.parent)]
+    own = {"GREENROOM_STORE": str(public_path / "store"), "PYTHONPATH": os.pathsep.join(modules)}
+    command = Command(pythons.other_patch().path, cwd=app, env=environ | own)
+    command("-m", "greenroom", "sync")
+    other: dict[str, str | None] = {"HOME": "/nonexistent", "XDG_CACHE_HOME": None}
+    log = command("-m", "greenroom", "log", "app.A", env=other, prefix=as_nobody(), status=1)
+    assert log.stderr.endswith("(it is private to the user who built: ask as that one)\n")
+    copy = command("-m", "greenroom", "edit", "app.A", env=other, prefix=as_nobody(), status=1)
+    assert "cannot copy the environment: Permission denied (name another directory" in copy.stderr
 
 
 def test_32_processes_ask_at_once(greenroom: Command, built: Path) -> None:

@@ -60,7 +60,7 @@ class Installer:
         everything = zip(recipe.distributions, self._place.job.supply.origins, strict=True)
         pairs = tuple(pair for pair in everything if pair[0].name not in self._place.job.pending)
         ready, chained = self._ready_and_chained(pairs)
-        self._place.enter("install", f"{len(pairs)} distributions")
+        self._place.enter("install", _count(len(pairs), "distribution"))
         self._place.uv(
             commands.venv(self._environment, python=self._place.job.interpreter.path, config=self._config),
             variables=self._variables,
@@ -90,7 +90,7 @@ class Installer:
         everything = zip(self._place.job.recipe.distributions, self._place.job.supply.origins, strict=True)
         pairs = tuple(pair for pair in everything if pair[0].name in brought)
         ready, chained = self._ready_and_chained(pairs)
-        self._place.enter("install", f"{len(pairs)} distributions more")
+        self._place.enter("install", f"{_count(len(pairs), 'distribution')} more")
         self._add(list(ready.values()))
         for distribution, origin in chained:
             record = wheels.obtain(self._place, distribution, origin, self._python)
@@ -213,7 +213,7 @@ class Installer:
                 found.append((distribution.name, self._present(distribution.name, distribution.content)))
         if not found:
             return
-        self._place.enter("install", f"{len(found)} local sources")
+        self._place.enter("install", _count(len(found), "local source"))
         self._place.uv(
             commands.pip_install(
                 (),
@@ -286,3 +286,7 @@ def _files(directory: str) -> list[str]:
 def _name_of(file: str) -> str:
     """Return the normalized name that a wheel's file name begins with."""
     return file.partition("-")[0].lower().replace("_", "-").replace(".", "-") if file.endswith(".whl") else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

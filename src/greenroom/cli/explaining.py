@@ -82,6 +82,7 @@ def run_log(call: Call) -> Result:
     :raises UnknownComponent: the declaration has no such name.
     :raises NoEnvironment: it runs on the driver's interpreter.
     :raises LogMissing: none is kept.
+    :raises LogUnreadable: it is private to whoever built.
     """
     from greenroom.project import explaining, facade  # the full road is heavy
 
@@ -90,8 +91,7 @@ def run_log(call: Call) -> Result:
     path = explaining.last_log(plan, name)
     text = None
     if not call.arguments.path:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            text = stream.read()
+        text = explaining.log_text(path)
     data: Log = {"name": name, "path": os.path.abspath(path), "text": text}
     return Result("log", data)
 

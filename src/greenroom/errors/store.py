@@ -19,6 +19,7 @@ __all__ = [
     "EnvironmentInUse",
     "LockBusy",
     "LocksUnsupported",
+    "LogUnreadable",
     "NoStoreWritable",
     "ProofFailed",
     "RecordUnreadable",
@@ -162,6 +163,15 @@ class AliasRefused(UseError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"no alias is written here: {reason}", where=path, todo="move it away")
+
+
+class LogUnreadable(FailedError):
+    """A build's log is there and cannot be read: it is private to whoever built."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        todo = "it is private to the user who built: ask as that one"
+        super().__init__(f"the log cannot be read: {reason}", where=path, todo=todo)
 
 
 class CopyRefused(UseError):

@@ -14,7 +14,7 @@ from greenroom.components import (
     ScriptSource,
     Source,
 )
-from greenroom.errors import LogMissing, NoEnvironment
+from greenroom.errors import LogMissing, LogUnreadable, NoEnvironment
 from greenroom.project import roots
 from greenroom.recipes import difference
 from greenroom.recipes.model import Build, Editable, Late, Wheel
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from greenroom.project.model import Plan, Planned
     from greenroom.recipes.model import Distribution, Recipe
 
-__all__ = ["Content", "Explanation", "compare", "explain", "last_log", "planned", "source_words"]
+__all__ = ["Content", "Explanation", "compare", "explain", "last_log", "log_text", "planned", "source_words"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +99,18 @@ def last_log(plan: Plan, name: str) -> str:
         if logs:  # their names end with the time
             return os.path.join(store.logs, max(logs))
     raise LogMissing(name, found.store.logs)
+
+
+def log_text(path: str) -> str:
+    """Return what a log says.
+
+    :raises LogUnreadable: it is private to whoever built.
+    """
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+    except OSError as error:
+        raise LogUnreadable(path, error.strerror or type(error).__name__) from error
 
 
 def explain(plan: Plan, name: str) -> Explanation:

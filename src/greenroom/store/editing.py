@@ -54,8 +54,9 @@ def copy(store: Store, key: str, directory: str, *, name: str = "") -> str:
         _mark(temporary, key, source, name)
         os.rename(temporary, target)
     except OSError as error:
-        failed = error if error.errno else OSError(0, str(error))
-        raise StoreFailed.of("copy the environment", target, failed) from error
+        reason = error.strerror or str(error)
+        todo = "name another directory, or free space there"
+        raise StoreFailed("copy the environment", target, reason, todo=todo) from error
     finally:
         with suppress(OSError):
             shutil.rmtree(temporary)
