@@ -212,6 +212,11 @@ def test_a_failing_post_install_command_leaves_nothing_ready(
     assert "no model there" in error.cause
     assert layout.state(store, job.key)[0] == State.MISSING
     assert not Path(store.environment(job.key)).exists()
+    assert "post-install: " in error.cause
+    silent = jobs.job([jobs.part(index, index.add_wheel("alpha", "1.0"))], post_install=(("false",),))
+    assert "post-install: false: false said nothing and ended with status 1" in str(
+        failure(silent, store, environ)
+    )
     missing = jobs.job([jobs.part(index, index.add_wheel("alpha", "1.0"))], post_install=(("no-such-tool",),))
     assert "no-such-tool" in failure(missing, store, environ).cause
 

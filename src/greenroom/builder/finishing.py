@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run_post_install"]
 
+_SHOWN = 100
+"""Characters of a command in an error."""
+
 
 def run_post_install(place: Workplace, environment: str) -> None:
     """Run each argument list in turn; what it says is logged.
@@ -27,8 +30,11 @@ def run_post_install(place: Workplace, environment: str) -> None:
         filled = [
             word.replace("{python}", python).replace("{environment}", environment) for word in arguments
         ]
-        place.enter("install", f"post-install: {' '.join(filled)}")
-        place.call(_resolved(filled, environment), variables=_variables(place, environment))
+        title = f"post-install: {' '.join(filled)}"
+        place.enter("install", title)
+        # Arguments may be whole programs; the log has them.
+        short = title if len(title) <= _SHOWN else f"{title[:_SHOWN]}…"
+        place.call(_resolved(filled, environment), variables=_variables(place, environment), title=short)
 
 
 def _variables(place: Workplace, environment: str) -> dict[str, str]:

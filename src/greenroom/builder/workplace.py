@@ -189,11 +189,13 @@ class Workplace:
         descriptors: Sequence[int] = (),
         directory: str | None = None,
         kind: type[BuildFailed] = BuildFailed,
+        title: str = "",
     ) -> None:
         """Run a program to its end, everything it says logged.
 
         :param directory: its working directory; None: the private folder.
         :param kind: the error's class when nothing more is known of the failure.
+        :param title: what the command is to the user, where the phase does not say it.
         :raises BuildFailed: its status is not 0.
         """
         self.log.write(f"$ {shlex.join(arguments)}")
@@ -207,9 +209,9 @@ class Workplace:
         )
         self.log.write(f"status {outcome.status} after {outcome.seconds:.3f} s")
         if not outcome.ok:
-            raise self._failure(outcome, arguments[0], kind)
+            raise self._failure(outcome, arguments[0], kind, title)
 
-    def _failure(self, outcome: Outcome, program: str, kind: type[BuildFailed]) -> GreenroomError:
+    def _failure(self, outcome: Outcome, program: str, kind: type[BuildFailed], title: str) -> GreenroomError:
         if self.run.stopped.is_set():
             return InterruptedRunError("stopped")
         if outcome.status < 0:
@@ -219,6 +221,9 @@ class Workplace:
         if causes.disk_is_full(outcome.tail):
             return self._disk_full(self.folder, causes.cause(outcome.tail))
         why = causes.cause(outcome.tail, named=bool(self.building))
+        if not any(line.strip() for line in outcome.tail):
+            why = f"{os.path.basename(program)} said nothing and ended with status {outcome.status}"
+        why = f"{title}: {why}" if title else why
         if causes.fetched_what_is_not_pinned(outcome.tail):
             return self.failing(why, HashMismatch, "ask the index's operator, then lock anew")
         if self.run.offline and causes.missing_from_cache(outcome.tail):
