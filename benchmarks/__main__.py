@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import building, planning, ray_calls, scale, servers, sharing, starting
+from benchmarks import building, image_steps, planning, ray_calls, scale, servers, servers_running, sharing, starting
 from benchmarks.frame import measure
 from benchmarks.report import HEAD, merged, row
 
@@ -37,6 +37,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     "build-further-pip": building.further_pip,
     "crowd": starting.crowd,
     **ray_calls.BENCHMARKS,
+    **servers_running.BENCHMARKS,
+    **image_steps.BENCHMARKS,
 }
 """Every benchmark by its name, in the order of the table."""
 

@@ -14,7 +14,7 @@ from benchmarks.surroundings import Surroundings, remove
 if TYPE_CHECKING:
     from benchmarks.frame import Benchmark
 
-__all__ = ["BENCHMARKS"]
+__all__ = ["BENCHMARKS", "python", "trainer"]
 
 CORPUS = Path(
     os.environ.get("GREENROOM_CORPUS")
@@ -30,8 +30,8 @@ _OWN_PYTHON = (">=3.13.14,<3.14", ">=3.13.14, <3.14")
 def _benchmark(words: tuple[str, ...], *, cold: bool, with_keys: bool) -> Benchmark:
     def benchmark(scratch: Path) -> Comparison:
         around = Surroundings(scratch=scratch)
-        project = _trainer(scratch, with_keys=with_keys)
-        driver = {"GREENROOM_DRIVER": _python()} if with_keys else {}
+        project = trainer(scratch, with_keys=with_keys)
+        driver = {"GREENROOM_DRIVER": python()} if with_keys else {}
         ours = command(
             # What is found wrong is part of the answer: statuses up to 3 are no failure.
             ["/bin/sh", "-c", '"$0" "$@"; test $? -le 3', around.greenroom, *words],
@@ -46,7 +46,7 @@ def _benchmark(words: tuple[str, ...], *, cold: bool, with_keys: bool) -> Benchm
     return benchmark
 
 
-def _python() -> str:
+def python() -> str:
     """Return a Python 3.13: the lock has wheels for no other."""
     home = Path.home()
     candidates = [Path(found) for found in [shutil.which("python3.13")] if found]
@@ -59,7 +59,7 @@ def _python() -> str:
     raise SystemExit("a Python 3.13 is needed here")
 
 
-def _trainer(scratch: Path, *, with_keys: bool) -> Path:
+def trainer(scratch: Path, *, with_keys: bool) -> Path:
     """Copy the trainer.
 
     :param with_keys: whether any 3.13 is to be admitted and conflicting extras are left out: with the

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from benchmarks.frame import Measure
 
-__all__ = ["builds", "inodes", "size", "time"]
+__all__ = ["builds", "inodes", "made_project", "size", "time"]
 
 SETS = (
     *(("vllm", "gym"),) * 2,
@@ -39,7 +39,7 @@ COMMON, OWN, MODULES = 30, 3, 20
 
 def time(scratch: Path) -> Comparison:
     """Compare one sync of all with one environment per actor, one after the other, by uv."""
-    around, project = _project(scratch)
+    around, project = made_project(scratch)
     ours = _prepared(timed(partial(_sync, around, project)), lambda: remove(around.store))
     other = _prepared(timed(partial(_one_by_one, around, project)), lambda: remove(scratch / "by-uv"))
     return Comparison(ours=_ours(ours), other=_other(other), goal=GOAL, rounds=5)
@@ -47,7 +47,7 @@ def time(scratch: Path) -> Comparison:
 
 def builds(scratch: Path) -> Comparison:
     """Count the environments that are built for 11 distinct sets."""
-    around, project = _project(scratch)
+    around, project = made_project(scratch)
     _sync(around, project)
 
     def count() -> float:
@@ -67,7 +67,7 @@ def size(scratch: Path) -> Comparison:
 
 
 def _counted(scratch: Path, which: int, unit: str) -> Comparison:
-    around, project = _project(scratch)
+    around, project = made_project(scratch)
     _sync(around, project)
     _one_by_one(around, project)
 
@@ -101,7 +101,7 @@ def _one_by_one(around: Surroundings, project: Path) -> None:
         around.run(*words, cwd=project, more={"UV_PROJECT_ENVIRONMENT": str(environment)})
 
 
-def _project(scratch: Path) -> tuple[Surroundings, Path]:
+def made_project(scratch: Path) -> tuple[Surroundings, Path]:
     """Write a project whose extras are small packages of an index of our own, lock it and fill uv's cache."""
     around = Surroundings(scratch=scratch)
     tiny = index()

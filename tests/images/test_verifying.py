@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support import trainer
 
+from greenroom.images import verifying
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -48,6 +50,16 @@ def test_an_image_as_it_was_frozen_has_no_drift(greenroom: Command, image: Path)
     edit(image / "pyproject.toml", "[build-system]", "# another\n[build-system]")
     told = greenroom("image", "verify").stdout
     assert "metadata of trainer changed" in told
+
+
+def test_where_nothing_changed_no_key_is_told_anew(
+    image: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan(*_: object) -> None:
+        pytest.fail("the full road was taken")
+
+    monkeypatch.setattr(verifying, "_plan", plan)
+    assert verifying.verify(str(image / "greenroom.toml"), environ).drift == ()
 
 
 def test_what_does_not_touch_an_environment_is_no_drift(greenroom: Command, image: Path) -> None:

@@ -86,9 +86,15 @@ class Buildah:
         self.run("build", *self._trust, "-t", BASE, str(self.folder))
         shutil.rmtree(rootfs)
 
-    def build(self, context: Path, tag: str, *, contexts: Mapping[str, Path] | None = None) -> None:
-        """Build the Dockerfile of a context with one layer for each instruction."""
+    def build(
+        self, context: Path, tag: str, *, contexts: Mapping[str, Path] | None = None, cached: bool = True
+    ) -> None:
+        """Build the Dockerfile of a context with one layer for each instruction.
+
+        :param cached: take layers that were built before.
+        """
         more = [f"--build-context={name}={path}" for name, path in (contexts or {}).items()]
+        more += [] if cached else ["--no-cache"]
         self.run("build", *self._trust, "--layers", *more, "-t", tag, str(context))
 
     def layers(self, tag: str) -> list[Layer]:

@@ -23,7 +23,7 @@ from greenroom.store.model import State
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from greenroom.project.model import Plan, Planned
+    from greenroom.project.model import Input, Plan, Planned
     from greenroom.store.layout import Store
 
 __all__ = ["digest", "freeze", "place", "read"]
@@ -94,7 +94,7 @@ def _frozen(plan: Plan, store: Store, environ: Mapping[str, str]) -> Frozen:
         store=store.path,
         stages=order,
         environments=tuple(environments),
-        inputs=tuple(sorted((seen.path, seen.sha256) for seen in plan.inputs if _counts(seen.path))),
+        inputs=tuple(sorted((seen.path, seen.sha256) for seen in plan.inputs if _counts(seen))),
         sources=tuple(dict.fromkeys(source for found in plan.environments for source in _sources(found))),
         variables=tuple(
             (name, None if value is None else sha256(value.encode()).hexdigest())
@@ -103,9 +103,9 @@ def _frozen(plan: Plan, store: Store, environ: Mapping[str, str]) -> Frozen:
     )
 
 
-def _counts(path: str) -> bool:
-    """Tell whether an input is a file, or nothing: a local source's folders are looked at as sources."""
-    return not os.path.isdir(path)
+def _counts(seen: Input) -> bool:
+    """Tell whether an input's content is known, or it is absent: local sources are compared as sources."""
+    return seen.sha256 is not None or not os.path.lexists(seen.path)
 
 
 def _environment(found: Planned, brought: tuple[str, ...]) -> FrozenEnvironment:
