@@ -98,15 +98,35 @@ def test_a_lock_is_fresh_when_it_was_just_written_and_stale_when_an_included_fil
 def test_pins_are_kept_until_an_upgrade_is_asked_for(
     index: TestIndex, project: Project, environ: dict[str, str]
 ) -> None:
-    index.add_wheel("alpha", "1.0")
+    for name in ("alpha", "beta"):
+        index.add_wheel(name, "1.0")
     root = project({})
     source = InlineSource(requirements=("alpha",), base=str(root))
     lock(source, root, environ)
     index.add_wheel("alpha", "2.0")
-    more = InlineSource(requirements=("alpha>0",), base=str(root))
+    more = InlineSource(requirements=("alpha", "beta"), base=str(root))
     refreshed = {**environ, "UV_CACHE_DIR": environ["UV_CACHE_DIR"] + "-other"}
     assert locked(lock(more, root, refreshed))["alpha"]["version"] == "1.0"
     assert locked(lock(more, root, refreshed, upgrade=True))["alpha"]["version"] == "2.0"
+
+
+@pytest.mark.parametrize("limits", ["alpha<3\nbeta\n", "beta\n"])
+def test_a_package_whose_own_line_changed_is_resolved_anew_and_no_other(
+    index: TestIndex, project: Project, environ: dict[str, str], limits: str
+) -> None:
+    for version in ("1.0", "2.0"):
+        index.add_wheel("alpha", version)
+    index.add_wheel("beta", "1.0")
+    files = {"r.txt": "-r inner/base.txt\n-c limits.txt\n", "inner/base.txt": "alpha\nbeta\n"}
+    root = project({**files, "limits.txt": "alpha<2\nbeta\n"})
+    source = RequirementsSource(requirements=(str(root / "r.txt"),))
+    assert locked(lock(source, root, environ))["alpha"]["version"] == "1.0"
+    index.add_wheel("beta", "2.0")
+    refreshed = {**environ, "UV_CACHE_DIR": environ["UV_CACHE_DIR"] + "-other"}
+    (root / "limits.txt").write_text(limits)
+    now = locked(lock(source, root, refreshed))
+    assert now["alpha"]["version"] == "2.0"
+    assert now["beta"]["version"] == "1.0"
 
 
 def test_constraints_overrides_and_the_components_own_uv_settings_decide(

@@ -46,8 +46,8 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
 ) -> str:
     """Resolve the requirements of ``spec`` for all platforms and write its lock.
 
-    The file that is there stays as it is until the new one is complete; what it pins is kept as far
-    as the requirements still allow.
+    The file that is there stays as it is until the new one is complete; what it pins is kept as far as
+    the requirements still allow, except of packages whose own lines changed.
 
     :param root: the declaration's directory, in which ``greenroom.lock/`` stands.
     :param interpreter: builds metadata where an index has none; its minor version is the lowest locked for.
@@ -99,6 +99,7 @@ class _Attempt:
     ) -> None:
         self.inputs = inputs
         self.folder = folder
+        self.root = os.path.dirname(os.path.dirname(target))
         self.target = target
         self.out = os.path.join(folder, "pylock.toml")
         self.interpreter = interpreter
@@ -130,7 +131,9 @@ class _Attempt:
             _settings(spec, self.inputs),
             self.inputs.own_directory or self.inputs.directory,
         )
+        upgraded: tuple[str, ...] = ()
         if not upgrade and os.path.exists(self.target):
+            upgraded = generated.asked_anew(spec, self.root, self.environ)
             shutil.copyfile(self.target, self.out)  # uv keeps the pins that it finds where it writes
         arguments = commands.pip_compile(
             self.inputs.files,
@@ -141,6 +144,7 @@ class _Attempt:
             overrides=self.inputs.overrides,
             build_constraints=self.inputs.build_constraints,
             upgrade=upgrade,
+            upgraded=upgraded,
             offline=offline,
         )
         say = _speaker(log, observer)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from greenroom.locks.origins import Inputs
     from greenroom.locks.uvlock import Table
 
-__all__ = ["inputs", "path", "staleness", "stamp"]
+__all__ = ["asked_anew", "inputs", "path", "staleness", "stamp"]
 
 FOLDER = "greenroom.lock"
 LOCKED_HERE = (RequirementsSource, InlineSource, ScriptSource)
@@ -66,8 +66,26 @@ def stamp(text: str, spec: EnvironmentSpec, root: str, environ: Mapping[str, str
         "",
         "[tool.greenroom.variables]",
         *(f"{name} = {_toml(_digest(environ.get(name, '')))}" for name in found.variables),
+        "",
+        "[tool.greenroom.packages]",
+        *(f"{_toml(name)} = {_toml(_digest(lines)[:16])}" for name, lines in found.packages),
     ]
     return "\n".join(lines) + "\n"
+
+
+def asked_anew(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the packages whose own lines changed since the lock was made: what it pins of them is over.
+
+    Everything else stays at its version until an upgrade is asked for.
+
+    :raises RequirementsUnreadable, SecretInSource, LockUnreadable: an input is at fault.
+    """
+    said = settings.section(settings.table(path(root, spec.lock_name)), "tool", "greenroom")
+    if "packages" not in said:  # by a greenroom that did not say
+        return ()
+    then = settings.section(said, "packages")
+    now = {name: _digest(lines)[:16] for name, lines in _inputs(spec, root, environ).packages}
+    return tuple(sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name)))
 
 
 def _inputs(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from json import dumps
 
 from greenroom.components import InlineSource, RequirementsSource, ScriptSource
-from greenroom.errors import LockUnreadable
+from greenroom.errors import LockUnreadable, RequirementsUnreadable
 from greenroom.locks import credentials, host, requirements, settings
 from greenroom.locks.uvlock import normalize
 
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from greenroom.components import EnvironmentSpec, Host, Index
-    from greenroom.locks.requirements import RequirementSet
+    from greenroom.locks.requirements import Entry, RequirementSet
     from greenroom.locks.uvlock import Table
 
 __all__ = ["Inputs", "of", "script_metadata"]
 
 _BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
+_BUILDS = "build constraint"
 _DEPENDENCIES = ("name", "dependencies", "optional-dependencies", "requires-python", "dynamic")
 _RESOLUTION = frozenset(
     {
@@ -63,6 +65,8 @@ class Inputs:
     """Files whose stat decides the contents, absent ones included."""
     absent: tuple[str, ...]
     """Names of local requirements that are not there, so that nothing can be said of them."""
+    packages: tuple[tuple[str, str], ...] = ()
+    """Package -> all lines that ask for it or restrict it, sorted by name."""
 
 
 def of(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:
@@ -92,6 +96,7 @@ def of(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:
         variables=tuple(sorted(gathered.variables)),
         watched=tuple(dict.fromkeys(gathered.watched)),
         absent=tuple(gathered.absent),
+        packages=tuple((name, "\n".join(lines)) for name, lines in sorted(gathered.packages.items())),
     )
 
 
@@ -129,6 +134,7 @@ class _Gathered:
         self.variables: set[str] = set()
         self.watched: list[str] = []
         self.absent: list[str] = []
+        self.packages: dict[str, list[str]] = {}
 
     def requirements(self, source: RequirementsSource, where: str) -> None:
         """Take requirements files with what restricts them."""
@@ -139,7 +145,7 @@ class _Gathered:
             ),
             None,
         )
-        for kind, files in (("override", source.overrides), ("build constraint", source.build_constraints)):
+        for kind, files in (("override", source.overrides), (_BUILDS, source.build_constraints)):
             if files:
                 self.lines(requirements.read(files, self.environ, base=base, where=where), None, role=kind)
         if source.extra_requirements:
@@ -158,7 +164,10 @@ class _Gathered:
         texts: dict[str, list[str]] = {self.name(file): [] for file in found.files}
         for entry in found.lines:
             name = label if label and entry.line.file not in found.files else self.name(entry.line.file)
-            texts.setdefault(name, []).append(f"{entry.kind} {credentials.strip_all(entry.line.text)}")
+            text = f"{entry.kind} {credentials.strip_all(entry.line.text)}"
+            texts.setdefault(name, []).append(text)
+            if entry.name is not None and role != _BUILDS:
+                self.packages.setdefault(entry.name, []).append(f"{role} {text}")
             if entry.path is not None:
                 self.local(entry.path)
         for name, lines in texts.items():
@@ -183,6 +192,8 @@ class _Gathered:
             for legacy in ("setup.py", "setup.cfg"):
                 content[legacy] = self.text(os.path.join(directory, legacy))
         self.contents[name] = _normal(content)
+        with suppress(RequirementsUnreadable):  # uv says what is wrong with a project
+            self.asked([line for line in project.get("dependencies", ()) if isinstance(line, str)], directory)
         instead = host.instead_of_source(directory, self.host, self.environ)
         if instead is not None:
             self.watched.extend(instead.watched)
@@ -201,10 +212,20 @@ class _Gathered:
         self.contents[self.name(source.path)] = _normal(metadata)
         base = os.path.dirname(source.path)
         lines = [str(line) for line in metadata.get("dependencies", ())]
-        found = requirements.read_lines(lines, {}, base=base, where=source.path)
-        for entry in found.lines:
+        for entry in self.asked(lines, base):
             if entry.path is not None:
                 self.local(entry.path)
+
+    def asked(self, lines: Iterable[str], base: str) -> tuple[Entry, ...]:
+        """Take the packages that a project or a script asks for.
+
+        :returns: the lines, read.
+        """
+        found = requirements.read_lines(tuple(lines), {}, base=base, where=base).lines
+        for entry in found:
+            if entry.name is not None:
+                self.packages.setdefault(entry.name, []).append(credentials.strip_all(entry.line.text))
+        return found
 
     def text(self, path: str) -> str:
         """Return a file's text, empty where there is none."""

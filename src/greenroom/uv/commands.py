@@ -185,6 +185,7 @@ def pip_compile(  # noqa: PLR0913 - one flag each
     overrides: Iterable[str] = (),
     build_constraints: Iterable[str] = (),
     upgrade: bool = False,
+    upgraded: Iterable[str] = (),
     offline: bool = False,
 ) -> Arguments:
     """Resolve requirements for all platforms into a ``pylock.toml`` with URLs and hashes.
@@ -195,6 +196,7 @@ def pip_compile(  # noqa: PLR0913 - one flag each
     :param sources: requirements files.
     :param out: named ``pylock.toml`` or ``pylock.<name>.toml``; what it pins already is kept
         unless ``upgrade``.
+    :param upgraded: packages whose pins are not kept.
     :param python: the interpreter that builds metadata, and the lowest version resolved for.
     :param python_version: another lowest version.
     """
@@ -212,7 +214,7 @@ def pip_compile(  # noqa: PLR0913 - one flag each
         *_each("--constraints", constraints),
         *_each("--overrides", overrides),
         *_each("--build-constraints", build_constraints),
-        *(("--upgrade",) if upgrade else ()),
+        *(("--upgrade",) if upgrade else _each("--upgrade-package", upgraded)),
         *(("--offline",) if offline else ()),
         *sources,
     )
