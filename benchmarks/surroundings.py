@@ -37,7 +37,9 @@ _KEPT = (
 class Surroundings:
     """A user with nothing configured, and a store of the benchmark's own.
 
-    uv's cache is the machine's (``UV_CACHE_DIR`` moves it): both sides use it, and it is warm.
+    uv's cache is the benchmarks' own, beside their environment (``UV_CACHE_DIR`` moves it); both sides
+    use it, and it is warm. Not the user's: its files are linked into other environments, where tools
+    change them in place (a certificate added to a bundle), and then each proof fails first.
     """
 
     scratch: Path
@@ -60,7 +62,7 @@ class Surroundings:
             "PATH": f"{Path(PYTHON).parent}{os.pathsep}{os.defpath}",
             "HOME": str(self.scratch / "home"),
             "XDG_CACHE_HOME": str(self.scratch / "cache"),
-            "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR") or _uv_cache(),
+            "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR") or str(Path(sys.prefix) / "uv-cache"),
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_NO_PROGRESS": "1",
             "GREENROOM_STORE": str(self.store),
@@ -101,11 +103,6 @@ class Surroundings:
             [self.greenroom, *arguments, "--json"], cwd=cwd, env=self.env, capture_output=True, check=False
         )
         return json.loads(done.stdout)["data"]
-
-
-def _uv_cache() -> str:
-    uv = str(Path(sys.executable).with_name("uv"))
-    return subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def remove(directory: Path) -> None:
