@@ -175,6 +175,19 @@ def test_nothing_to_run_and_nothing_of_that_name_are_status_2(greenroom: Command
     del built
 
 
+def test_a_servers_declared_command_runs_in_its_directory_unless_only_up_can_complete_it(
+    greenroom: Command, built: Path
+) -> None:
+    refused = greenroom("run", "s1", status=2).stderr
+    assert "{port}" in refused
+    assert "greenroom up s1" in refused
+    declared = '[servers.s1]\npath = "srv"\ncommand = ["python", "here.py", "two words"]\n'
+    (built / "greenroom.toml").write_text(declared)
+    (built / "srv" / "here.py").write_text("import os, sys, tinylib; print(os.getcwd(), sys.argv[1:])")
+    assert greenroom("run", "s1").stdout == f"{built / 'srv'} ['two words']\n"
+    assert greenroom("run", "s1", "--", "pwd").stdout != f"{built / 'srv'}\n"
+
+
 def test_a_replaced_base_interpreter_is_named_and_its_return_is_noticed(
     greenroom: Command, built: Path, tmp_path: Path
 ) -> None:

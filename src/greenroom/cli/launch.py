@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from greenroom.cli.parsing import examples
 from greenroom.cli.result import Result
-from greenroom.errors import CommandMissing
+from greenroom.errors import CommandMissing, CommandNotStarted
 from greenroom.project import answering, launching
 
 TYPE_CHECKING = False
@@ -52,12 +54,13 @@ def run_python(call: Call) -> Result:
 
 def add_run(parser: ArgumentParser) -> None:
     """Add the arguments of ``run``; what follows the name is cut off before."""
-    parser.usage = "greenroom run [OPTIONS] NAME -- COMMAND [ARGUMENT ...]"
+    parser.usage = "greenroom run [OPTIONS] NAME [-- COMMAND [ARGUMENT ...]]"
     parser.add_argument("name", metavar="NAME", help="a component's name")
     examples(
         parser,
         "greenroom run app.policy.Worker -- python -m app",
         "greenroom run math -- pytest -x",
+        "greenroom run math                                 its declared command, in its directory",
         "greenroom run math -- python -c 'import sys; print(sys.prefix)'",
     )
 
@@ -66,14 +69,31 @@ def run_run(call: Call) -> NoReturn:
     """Replace this process by a command in a component's environment.
 
     :raises NotReadyError: the environment is not ready.
-    :raises CommandMissing: no command is given.
+    :raises CommandMissing: no command is given, and none is declared that can be started like this.
     :raises CommandNotFound: it is not there.
     """
-    command = call.arguments.tail
-    if not command:
-        raise CommandMissing(call.arguments.name)
     answer = answering.launchable(call.start, call.environ, call.arguments.name)
-    _execute(answer, command, call)
+    _execute(answer, call.arguments.tail or _declared(answer), call)
+
+
+def _declared(answer: Answer) -> list[str]:
+    """Go to a server's directory and return its command."""
+    command: list[str] = answer.launch.get("command", [])
+    if not command:
+        raise CommandMissing(answer.name)
+    from greenroom.servers import placeholders  # only where a server is started like this
+
+    texts = [*command, *(value for _, value in answer.launch["variables"])]
+    places = sorted(
+        {*placeholders.own(texts), *(f"servers.{name}" for name in placeholders.references(texts))}
+    )
+    if places:
+        raise CommandMissing(answer.name, places=places)
+    try:
+        os.chdir(answer.launch["directory"])
+    except OSError as error:
+        raise CommandNotStarted(command[0], f"{answer.launch['directory']}: {error.strerror}") from error
+    return command
 
 
 def _execute(answer: Answer, command: list[str], call: Call) -> NoReturn:

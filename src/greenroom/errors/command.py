@@ -59,11 +59,18 @@ class EnvironmentDamaged(NotReadyError):
 
 
 class CommandMissing(UseError):
-    """``greenroom run`` without anything to run."""
+    """``greenroom run`` without anything to run, or with a declared command that only ``up`` can complete."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__("nothing to run", where=name, todo=f"greenroom run {name} -- python app.py")
+    def __init__(self, name: str, *, places: Iterable[str] = ()) -> None:
+        self.name, self.places = name, tuple(places)
+        needs = ", ".join(f"{{{place}}}" for place in self.places)
+        super().__init__(
+            f"its command has {needs}, which is known when it is started as a server"
+            if needs
+            else "nothing to run",
+            where=name,
+            todo=f"greenroom up {name}" if needs else f"greenroom run {name} -- python app.py",
+        )
 
 
 class CommandNotFound(UseError):
