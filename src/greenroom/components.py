@@ -180,6 +180,8 @@ class Launch:
     env_file: str | None = None
     directory: str | None = None
     command: tuple[str, ...] = ()
+    alias: str | None = None
+    """Where other tools expect its environment: ``<server's directory>/.venv``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,3 +197,46 @@ def test_names_never_collide_and_always_fit(names: list[str]) -> None:
 def test_names_that_differ_only_in_case_get_two_aliases(name: str) -> None:
     if name.swapcase() != name:
         assert alias.escaped(name).lower() != alias.escaped(name.swapcase()).lower()
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_activation_runs_no_program_that_is_called_deactivate(workshop: Workshop, shell: str) -> None:
+    path = alias.write(f"{workshop.directory}/a", "x", ready(workshop).path)
+    program = Path(f"{workshop.directory}/is a function/deactivate")
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {workshop.directory}/ran\n")
+    program.chmod(0o755)
+    run(shell, "-c", 'PATH="$2:$PATH"; . "$1"; . "$1"', "x", f"{path}/bin/activate", str(program.parent))
+    assert not os.path.lexists(f"{workshop.directory}/ran")
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_pythonpath_reaches_programs_only_where_that_is_asked_for(workshop: Workshop, keep: bool) -> None:
+    done = ready(workshop)
+    path = alias.write_at(f"{workshop.directory}/server/.venv", done.path, keep_pythonpath=keep)
+    show = ["-c", "import os; print(os.environ.get('PYTHONPATH'))"]
+    expected = "/mine" if keep else "None"
+    assert run(f"{path}/bin/python", *show, PYTHONPATH="/mine") == expected
+    script = '. "$1"; python -c "$2"; deactivate; echo "$PYTHONPATH"'
+    shown = run("bash", "-c", script, "x", f"{path}/bin/activate", show[1], PYTHONPATH="/mine")
+    assert shown.splitlines() == [expected, "/mine"]
+
+
+def test_pip_of_the_environment_itself_installs_nothing_through_an_alias(workshop: Workshop) -> None:
+    stub = {
+        "pip/__init__.py": "",
+        "pip/__main__.py": "import sys; print('pip', sys.argv[1:])\ndef main(): pass\n",
+    }
+    pip = workshop.wheel(
+        "pip", "26", scripts={"pip": "pip.__main__:main", "pip3": "pip.__main__:main"}, files=stub
+    )
+    done = workshop.environment(pip, bytecode=True)
+    path = alias.write_at(f"{workshop.directory}/server/.venv", done.path)
+    for command in (["pip"], ["pip3"], ["python", "-m", "pip"]):
+        for words in (["install", "x"], ["-q", "install", "x"], ["uninstall", "x"]):
+            program = [f"{path}/bin/{command[0]}", *command[1:], *words]
+            found = subprocess.run(program, capture_output=True, text=True, check=False)
+            assert found.returncode == 1
+            assert "nothing can be installed" in found.stderr
+    assert run(f"{path}/bin/python", "-m", "pip", "list") == "pip ['list']"
+    assert run(f"{path}/bin/python", "-c", "print('-m pip install')") == "-m pip install"

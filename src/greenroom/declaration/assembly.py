@@ -162,6 +162,7 @@ class Assembly:
     def _server_components(self, specs: Specs) -> list[Component]:
         found = []
         known = {*self.places.tables, *self.clean.get("servers", {})}
+        aliases: dict[str, Path] = {}
         for name, table in self.places.tables.items():
             path, directory = self.places.paths[name], self.places.directories.get(name)
             if name in self.actors:
@@ -169,6 +170,8 @@ class Assembly:
                 self.report.add(DuplicateName("component", name, where=self.report.where(path), first=first))
             spec = specs.of_component("server", name, table, path, directory)
             launch = make_launch(table, self.defaults, self.raw.root, directory or self.raw.root)
+            if directory is not None and spec is not None:
+                launch = replace(launch, alias=self._alias(table, directory, path, aliases))
             component = self._component("server", name, spec, launch, path)
             found.append(replace(component, service=services.read(table, path, self.report)))
             for at, needed in enumerate(table.get("needs", ())):
@@ -178,6 +181,20 @@ class Assembly:
                     )
                     self.report.add(UnknownName("server", needed, known=known, where=where))
         return found
+
+    def _alias(
+        self, table: dict[str, Any], directory: str, path: Path, others: dict[str, Path]
+    ) -> str | None:
+        """Return where a server's alias is to be; a place that another one has is reported."""
+        said = table.get("alias", self.defaults.get("alias"))
+        if said is None:
+            return None
+        place = os.path.normpath(os.path.join(directory, said))
+        if place in others:
+            what = f"the alias {place} is also the one of {others[place][-1]}"
+            self.report.conflict(path, what, "give one of them another alias")
+        others[place] = path
+        return place
 
     def _component(
         self, kind: str, name: str, spec: EnvironmentSpec | None, launch: Launch, path: Path

@@ -145,6 +145,11 @@ EXTRA_REQUIREMENTS = Key(
     kind=ListOf(items=TEXT, what="a list of requirements"),
     about="Requirements added to those of a server that has no lock of its own.",
 )
+ALIAS = Key(
+    name="alias",
+    kind=PATH,
+    about="Where other tools expect a server's environment, from its directory: .venv, for example.",
+)
 LAUNCH = (
     Key(name="env", kind=VARIABLES, about="Variables that the process is started with."),
     Key(name="env-file", kind=PATH, about="A file of further variables, NAME=value lines."),
@@ -220,7 +225,7 @@ PLACE = (
 SPEC = Table(keys=(*SOURCE, ENVIRONMENT_NAME, *BUILD, *LAUNCH))
 ACTOR = Either(kinds=(No(), EXTRAS, SPEC))
 SHARED = Either(kinds=(EXTRAS, Table(keys=(*SOURCE, *BUILD))))
-SERVER = Table(keys=(*PLACE, *SOURCE, EXTRA_REQUIREMENTS, ENVIRONMENT_NAME, *BUILD, *LAUNCH, *SERVICE))
+SERVER = Table(keys=(*PLACE, *SOURCE, EXTRA_REQUIREMENTS, ENVIRONMENT_NAME, *BUILD, *LAUNCH, ALIAS, *SERVICE))
 STAGE = Table(
     keys=(
         Key(name="extras", kind=EXTRAS, about="Extras whose environments only this stage can finish."),
@@ -280,6 +285,7 @@ DEFAULTS = Table(
         *BUILD,
         *LAUNCH,
         EXTRA_REQUIREMENTS,
+        ALIAS,
         Key(name="driver", kind=PATH, about="The driver's interpreter, when it is not greenroom's own."),
         Key(
             name="pythons",

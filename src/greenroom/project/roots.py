@@ -65,19 +65,22 @@ def _used(plan: Plan, before: Root | None) -> dict[str, str]:
 
 def _aliases(plan: Plan, store: Store, before: Root | None) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
     directory = plan.setting.declaration.store.aliases
-    if directory is None:
-        return (), ()
     left: list[str] = []
     refused: list[Problem] = []
     launches = {found.name: found.launch for found in plan.setting.declaration.components}
     for name, path in _ready(plan).items():
-        try:
-            written = alias.write(directory, name, path, launches[name].variables)
-        except AliasRefused as error:  # the environment is ready all the same, and so are the others
-            refused.append(Problem(components=(name,), error=error))
-            continue
-        roots.register(store, written, [path.rpartition("/")[2]])
-        left.append(f"{written}/bin/python")
+        launch = launches[name]
+        named = None if directory is None else f"{directory}/{alias.escaped(name)}"
+        for place in filter(None, (named, launch.alias)):
+            try:
+                alias.write_at(place, path, launch.variables)
+            except AliasRefused as error:  # the environment is ready all the same, and so are the others
+                refused.append(Problem(components=(name,), error=error))
+                continue
+            roots.register(store, place, [path.rpartition("/")[2]])
+            left.append(f"{place}/bin/python")
+    if directory is None:
+        return tuple(left), tuple(refused)
     gone = {name for name, _ in before.components} - launches.keys() if before is not None else set()
     for name in gone:
         alias.remove(f"{directory}/{alias.escaped(name)}")

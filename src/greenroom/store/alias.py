@@ -36,6 +36,7 @@ _LEFT = ("PYTHONHOME", "PYTHONPATH")
 _LONGEST = 200
 """Bytes: file systems allow 255, and temporary names need some."""
 _PYTHON = re.compile(r"(python|pypy|graalpy)[\d.]*t?")
+_PIP = re.compile(r"pip[\d.]*")
 _PLAIN = re.compile(r"[a-z0-9._-]")
 
 
@@ -164,22 +165,31 @@ it: change the declaration and run `greenroom sync`. Removing it removes nothing
 
 
 def _program(path: str, environment: str, program: str, variables: Pairs, unset: Names) -> None:
-    guard = [_guard(environment)] if _PYTHON.fullmatch(os.path.basename(program)) else []
-    lines = ["#!/bin/sh", *guard, *_exports(environment, variables, unset), f'exec {quote(program)} "$@"', ""]
+    lines = [
+        "#!/bin/sh",
+        *_guard(environment, os.path.basename(program)),
+        *_exports(environment, variables, unset),
+        f'exec {quote(program)} "$@"',
+        "",
+    ]
     _text(path, "\n".join(lines), 0o755)
 
 
-def _guard(environment: str) -> str:
+def _guard(environment: str, program: str) -> list[str]:
     """Return a line that turns installers away: they would go where the interpreter says it is.
 
     Read-only folders do not stop root. uv asks an interpreter by a module of that name before it
-    installs, pip marks the interpreter that it runs itself in.
+    installs, pip marks the interpreter that it runs itself in, and may be in the environment.
     """
+    if _PYTHON.fullmatch(program):
+        refused = "1:*|*get_interpreter_info*|*:-m\\ pip\\ *install*"
+    elif _PIP.fullmatch(program):
+        refused = "1:*|*:install*|*\\ install*|*:uninstall*|*\\ uninstall*"
+    else:
+        return []
     text = f"greenroom: this stands for {environment}, into which nothing can be installed"
-    return (
-        f'case "${{_PIP_RUNNING_IN_SUBPROCESS-}}:$*" in 1:*|*get_interpreter_info*) '
-        f"printf '%s\\n' {quote(text)} >&2; exit 1;; esac"
-    )
+    told = f"printf '%s\\n' {quote(text)} >&2; exit 1"
+    return [f'case "${{_PIP_RUNNING_IN_SUBPROCESS-}}:$*" in {refused}) {told};; esac']
 
 
 def _exports(environment: str, variables: Pairs, unset: Names) -> list[str]:
@@ -205,7 +215,10 @@ def _activation(environment: str, variables: Pairs, unset: Names) -> str:
     return "\n".join(
         [
             f"# Activates {quote(environment)} in greenroom's store. Source it: . bin/activate",
-            'if [ "$(type deactivate 2>/dev/null)" ]; then deactivate; fi',
+            # A function only: some tools have a program of that name on PATH.
+            'case "$(LC_ALL=C; type deactivate 2>/dev/null)" in',
+            "    *' is a function'*|*' is a shell function'*) deactivate;;",
+            "esac",
             *keep,
             *_exports(environment, variables, unset),
             "deactivate() {",

@@ -104,7 +104,7 @@ def wanted(
         # The project's own environments are seeded with pip.
         requirements=tuple(dict.fromkeys((*settings.lines(config, "head_server_deps"), *flags, "pip"))),
         version=host.version_spec(checkout) or ">=0",
-        store=_store(config),
+        store=_store(os.path.abspath(dir_path), config),
         prerelease=host.prerelease(environ, checkout=checkout),
         index_strategy=host.index_strategy(environ, checkout=checkout),
         verbose=settings.flag(config, "pip_install_verbose"),
@@ -117,13 +117,14 @@ def _name(dir_path: str | os.PathLike[str]) -> str:
     return "/".join(parts) if parts and all(map(_NAME.fullmatch, parts)) else "server"
 
 
-def _store(config: Mapping[str, Any]) -> str | None:
+def _store(directory: str, config: Mapping[str, Any]) -> str | None:
     """Return the store for a ``uv_venv_dir`` of its own: what is prebuilt there is to be complete.
 
-    A path that cannot hold a store (one with a space) leaves the user's own.
+    Where environments stand beside their servers, and where a path cannot hold a store (one with a
+    space), it is the user's own.
     """
     root = settings.text(config, "uv_venv_dir")
-    if root is None or os.path.realpath(root) == settings.host_root():
+    if root is None or os.path.dirname(places.venv_path(directory, config)) == directory:
         return None
     place = os.path.join(os.path.abspath(root), ".greenroom")
     try:
