@@ -6,10 +6,12 @@ import ast
 import inspect
 import os
 from argparse import SUPPRESS, Action
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
+from greenroom.builder import events
 from greenroom.cli import grammar
 from greenroom.cli.contract import answers, cluster, images, moves, reports, servers, upkeep
 from greenroom.cli.parsing import command_parser
@@ -53,6 +55,7 @@ def _page() -> str:
 
     lines = [
         HEAD.read_text(encoding="utf-8")
+        .replace("{events}", _events())
         .replace("{removed}", ", ".join(f"`{name}`" for name in REMOVED))
         .rstrip("\n")
     ]
@@ -61,6 +64,15 @@ def _page() -> str:
         for command, (_, summary) in commands.items():
             lines += _command(command, summary)
     return "\n".join(lines) + "\n"
+
+
+def _events() -> str:
+    lines = ["| `event` | keys | says |", "|---|---|---|"]
+    for event in get_args(events.Event):
+        keys = ", ".join(f"`{field.name}`" for field in fields(event) if field.name != "at")
+        says = str(event.__doc__).splitlines()[0].replace("``", "`")
+        lines.append(f"| `{event.__name__.lower()}` | {keys} | {says} |")
+    return "\n".join(lines)
 
 
 def _command(command: str, summary: str) -> list[str]:
