@@ -160,9 +160,9 @@ def _dockerfile(call: Call) -> Result:
 
 
 def _freeze(call: Call) -> Result:
-    from greenroom.images import frozen  # the full road is heavy
+    from greenroom.images import freezing  # the full road is heavy
 
-    found = frozen.freeze(_file(call), call.environ)
+    found = freezing.freeze(_file(call), call.environ)
     data = imagedata.empty("freeze")
     data["stages"] = list(found.stages)
     data["environments"] = [imagedata.frozen(each) for each in found.environments]

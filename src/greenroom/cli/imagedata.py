@@ -7,7 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from greenroom.cli.contract.images import Image, ImageEnvironment
-    from greenroom.images.model import Done, FrozenEnvironment
+    from greenroom.images.frozen import FrozenEnvironment
+    from greenroom.images.model import Done
     from greenroom.images.overview import Row
 
 __all__ = ["done", "empty", "environment", "frozen", "row"]

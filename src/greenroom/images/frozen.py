@@ -1,50 +1,77 @@
-"""The fingerprint of an image: everything that decided its environments, in one file of its store."""
+"""The fingerprint of an image as data: read at run time, so with few imports."""
 
 from __future__ import annotations
 
-import os
-import platform
+from dataclasses import dataclass
 from hashlib import sha256
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from greenroom import __version__
-from greenroom.errors import ImageNotFrozen, RecordUnreadable, StoreFailed
-from greenroom.images import stages
-from greenroom.images.model import Frozen, FrozenEnvironment, Source
-from greenroom.project import planning
-from greenroom.recipes import local
-from greenroom.recipes.model import Build, Late
-from greenroom.store import layout, records
-from greenroom.store.model import State
+from greenroom.errors import ImageNotFrozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from greenroom.project.model import Input, Plan, Planned
     from greenroom.store.layout import Store
 
-__all__ = ["digest", "freeze", "place", "read"]
+__all__ = ["Frozen", "FrozenEnvironment", "Source", "digest", "place", "read"]
 
 SCHEMA = 1
 NAME = "image.json"
 
 
-def freeze(path: str, environ: Mapping[str, str]) -> Frozen:
-    """Write the fingerprint into the store that builds.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A local source whose files decide something."""
 
-    :param path: the declaration.
-    :raises NoStoreWritable: every store is read-only.
-    :raises StoreFailed: the operating system refuses.
-    """
-    setting = planning.setting(path, environ, watch=True)
-    plan = planning.Planner(setting, environ, watch=True).plan(setting.declaration.components)
-    store = layout.building(setting.stores)
-    frozen = _frozen(plan, store, environ)
-    _write(place(store), msgspec.json.format(msgspec.json.encode(frozen), indent=1) + b"\n")
-    return frozen
+    name: str
+    path: str
+    kind: str
+    """``metadata``: of an editable; ``tree``: everything counts."""
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenEnvironment:
+    """One environment of the image."""
+
+    key: str
+    components: tuple[str, ...]
+    state: str
+    stages: tuple[str, ...]
+    """Those that bring something, in their order."""
+    pending: tuple[str, ...] = ()
+    uv: str = ""
+    """The version of uv that installed it last."""
+    late: tuple[tuple[str, str], ...] = ()
+    """Late package -> sha256 of the wheel that its stage brought: the key does not tell it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """An image's fingerprint."""
+
+    schema: int
+    greenroom: str
+    platform: str
+    declaration: str
+    store: str
+    stages: tuple[str, ...]
+    environments: tuple[FrozenEnvironment, ...]
+    inputs: tuple[tuple[str, str | None], ...]
+    """File -> sha256 of its content; None: it was absent."""
+    sources: tuple[Source, ...]
+    variables: tuple[tuple[str, str | None], ...]
+    """Variable that decides something -> sha256 of its value; None: it was not set."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Return one text that two images with the same content have in common."""
+        parts = [self.platform, *self.stages]
+        for found in self.environments:
+            parts += [found.key, found.state, *found.pending, *(f"{name}@{at}" for name, at in found.late)]
+        return sha256("\n".join(parts).encode()).hexdigest()
 
 
 def read(stores: Iterable[Store]) -> Frozen:
@@ -74,81 +101,6 @@ def place(store: Store) -> str:
 
 def digest(source: Source) -> str:
     """Return the digest that a source has now."""
+    from greenroom.recipes import local  # noqa: PLC0415 - many images have no such source
+
     return local.metadata_digest(source.path) if source.kind == "metadata" else local.tree_digest(source.path)
-
-
-def _frozen(plan: Plan, store: Store, environ: Mapping[str, str]) -> Frozen:
-    declaration = plan.setting.declaration
-    order = stages.names(declaration)
-    environments = []
-    for found in plan.environments:
-        brought = set(stages.assign(found, declaration.stages).stages)
-        environments.append(_environment(found, tuple(stage for stage in order if stage in brought)))
-    names = {name for found in plan.environments for name, _ in found.supply.build_env}
-    values = {name: environ.get(name) for name in (*names, "GREENROOM_DRIVER")}
-    return Frozen(
-        schema=SCHEMA,
-        greenroom=__version__,
-        platform=f"{platform.system()}-{platform.machine()}-{platform.libc_ver()[0] or 'libc'}",
-        declaration=declaration.file,
-        store=store.path,
-        stages=order,
-        environments=tuple(environments),
-        inputs=tuple(sorted((seen.path, seen.sha256) for seen in plan.inputs if _counts(seen))),
-        sources=tuple(dict.fromkeys(source for found in plan.environments for source in _sources(found))),
-        variables=tuple(
-            (name, None if value is None else sha256(value.encode()).hexdigest())
-            for name, value in sorted(values.items())
-        ),
-    )
-
-
-def _counts(seen: Input) -> bool:
-    """Tell whether an input's content is known, or it is absent: local sources are compared as sources."""
-    return seen.sha256 is not None or not os.path.lexists(seen.path)
-
-
-def _environment(found: Planned, brought: tuple[str, ...]) -> FrozenEnvironment:
-    late = {item.name for item in found.recipe.distributions if isinstance(item.content, Late)}
-    try:
-        record = records.read(found.store, found.key) or records.read_partial(found.store, found.key)
-    except RecordUnreadable:
-        record = None
-    state = State.MISSING if record is None else State.PARTIAL if record.pending else State.READY
-    return FrozenEnvironment(
-        key=found.key,
-        components=found.components,
-        state=state,
-        stages=brought,
-        pending=() if record is None else record.pending,
-        uv="" if record is None else record.uv,
-        late=()
-        if record is None
-        else tuple((item.name, item.wheel) for item in record.installed if item.name in late and item.wheel),
-    )
-
-
-def _sources(found: Planned) -> Iterable[Source]:
-    contents = {item.name: item.content for item in found.recipe.distributions}
-    digests = dict(found.supply.metadata)
-    for origin in found.supply.origins:
-        if origin.directory is None or origin.name not in found.supply.local:
-            continue
-        path = os.path.realpath(os.path.join(origin.directory.path, origin.directory.subdirectory or ""))
-        content = contents[origin.name]
-        if isinstance(content, Build):
-            tree = content.source.removeprefix("tree:")
-            yield Source(name=origin.name, path=path, kind="tree", sha256=tree)
-        else:
-            yield Source(name=origin.name, path=path, kind="metadata", sha256=digests.get(origin.name, ""))
-
-
-def _write(path: str, text: bytes) -> None:
-    temporary = f"{path}.{token_hex(6)}"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(text)
-            os.fchmod(file.fileno(), 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise StoreFailed.of("write the fingerprint", path, error) from error

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from greenroom.builder.events import Observer
-    from greenroom.images.model import Frozen
+    from greenroom.images.frozen import Frozen
     from greenroom.project.model import Plan, SyncReport
     from greenroom.store.layout import Store
     from greenroom.store.model import Finding

@@ -66,7 +66,7 @@ def _plan(data: Mapping[str, Any], style: Style) -> Iterator[str]:
         stages = " ".join(f"{stage}:{number}" for stage, number in found["stages"].items())
         sizes = [found["download"], found["own_download"], found["size"], found["adds"]]
         cells = ["" if size is None else amount(size) for size in sizes]
-        names = ", ".join(found["components"]) if style.verbose else few(found["components"])
+        names = ", ".join(found["components"]) if style.verbose else few(found["components"], 1)
         rows.append([short(found["key"]), stages, str(found["packages"]), *cells, names])
     if len(rows) > 1:
         yield style.table(rows)
