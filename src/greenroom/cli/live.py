@@ -100,6 +100,7 @@ class Display:
     def _ends(self, key: str) -> None:
         self._queued.discard(key)
         self._rows.pop(key, None)
+        self._live.refresh()  # so that no row stands below the line of its own end
 
     def _say(self, sign: str, colour: str, names: tuple[str, ...], words: str) -> None:
         self._console.print(Text.assemble((f"{sign} ", colour), few(names), (f"  {words}", "dim")))
