@@ -76,6 +76,19 @@ def test_a_changed_extra_is_an_error_that_names_package_and_command(app: Path) -
     assert f"uv lock --project {app}" in str(caught.value)
 
 
+def test_what_a_stale_lock_does_not_know_yet_is_a_stale_lock(app: Path) -> None:
+    text = PYPROJECT.replace(
+        "[project.optional-dependencies]", '[project.optional-dependencies]\nnew = ["rich"]'
+    )
+    (app / "pyproject.toml").write_text(f'{text}\n[dependency-groups]\nfresh = ["rich"]\n')
+    for source in (
+        ProjectSource(directory=str(app), extras=("new",)),
+        ProjectSource(directory=str(app), groups=("fresh",)),
+    ):
+        with pytest.raises(StaleLock, match="uv lock --project"):
+            reading.read(spec(source), str(app), targets.linux(), {})
+
+
 def test_absent_files_are_inputs_too(app: Path) -> None:
     found = reading.inputs(spec(ProjectSource(directory=str(app))), str(app))
     assert {str(app / name) for name in ("uv.lock", "pyproject.toml", "uv.toml")} <= set(found)

@@ -6,7 +6,14 @@ import os
 from dataclasses import replace
 
 from greenroom.components import ProjectSource, PylockSource, RequirementsSource, ScriptSource
-from greenroom.errors import GreenroomError, StaleLock
+from greenroom.errors import (
+    GreenroomError,
+    LockNeedsPython,
+    StaleLock,
+    UnknownExtra,
+    UnknownGroup,
+    UnknownMember,
+)
 from greenroom.locks import generated, projects, settings, staleness
 from greenroom.locks.model import BuildSettings, Selection
 from greenroom.locks.uvlock import load
@@ -36,12 +43,12 @@ def read(spec: EnvironmentSpec, root: str, target: Interpreter, environ: Mapping
     """
     source, where = spec.source, str(spec.origin)
     if isinstance(source, ProjectSource):
-        selection = projects.select(source, target, where=where)
-        found = staleness.of(source.directory)
-        if found.differences:
-            raise StaleLock(
-                projects.lock_of(source), found.differences, todo=f"uv lock --project {source.directory}"
-            )
+        try:
+            selection = projects.select(source, target, where=where)
+        except (UnknownExtra, UnknownGroup, UnknownMember, LockNeedsPython):
+            _fresh(source)  # or else what is asked for may be in `pyproject.toml` by now
+            raise
+        found = _fresh(source)
         return replace(selection, notes=(*selection.notes, *found.notes))
     if isinstance(source, PylockSource):
         from greenroom.locks import pylock  # noqa: PLC0415 - heavy: only where there is such a source
@@ -51,6 +58,18 @@ def read(spec: EnvironmentSpec, root: str, target: Interpreter, environ: Mapping
         locked = pylock.select(source, target, where=where, todo=todo)
         return Selection(distributions=locked, settings=BuildSettings(), files=(source.path,))
     return _generated(spec, root, target, environ)
+
+
+def _fresh(source: ProjectSource) -> staleness.Found:
+    """Return how a project's lock compares with what it was made from.
+
+    :raises StaleLock: it is out of date.
+    """
+    found = staleness.of(source.directory)
+    if found.differences:
+        todo = f"uv lock --project {source.directory}"
+        raise StaleLock(projects.lock_of(source), found.differences, todo=todo)
+    return found
 
 
 def _generated(

@@ -78,7 +78,7 @@ def decode(text: bytes, path: str) -> Record:
         if schema <= SCHEMA:
             return _record(msgspec.json.decode(text, type=_Record))
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
-        raise RecordUnreadable(path, f"it is damaged: {error}") from error
+        raise RecordUnreadable(path, f"{os.path.basename(path)} is torn or edited: {error}") from error
     raise RecordUnreadable(path, f"built by a newer greenroom (record schema {schema})", newer=True)
 
 
