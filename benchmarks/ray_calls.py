@@ -5,6 +5,7 @@ The environments hold the real Ray, from the index that this machine is configur
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -178,6 +179,7 @@ class _Driver:
         )
         log.close()
         _wait_for(self.folder / "node.log")
+        atexit.register(self.close)
         self.driver = subprocess.Popen(
             [sys.executable, "driver.py", json.dumps([str(app / ".venv"), str(app), self.packages])],
             cwd=app,
@@ -206,19 +208,16 @@ class _Driver:
 
         return run
 
-    def __del__(self) -> None:
-        """End driver and node."""
+    def close(self) -> None:
+        """End driver and node, once."""
+        if not self.folder.exists():
+            return
         if self.driver.stdin is not None:
             self.driver.stdin.close()  # it ends with its input
-        for process in (self.driver, self.node):
-            if process is self.node:
-                process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.driver.wait(30)
+        self.node.terminate()
+        self.node.wait(30)
+        shutil.rmtree(self.folder)
 
 
 def _without_bytecode(venv: Path) -> None:

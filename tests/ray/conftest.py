@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.capabilities import has_ray
-from tests.support.raycluster import PLUGIN, Cluster, add_ray, ray_version
+from tests.support.raycluster import PLUGIN, Cluster, add_ray, patiently
+from tests.support.raystage import PROLOGUE, stage_files
 from tests.support.workspace import clean_environment, write_files
 
 if TYPE_CHECKING:
@@ -15,87 +16,6 @@ if TYPE_CHECKING:
 
     from tests.support.index import Fault, Index, Server
     from tests.support.workspace import Command
-
-PYPROJECT = f"""\
-[project]
-name = "app"
-version = "0"
-requires-python = ">=3.11,<3.14"
-dependencies = []
-[project.optional-dependencies]
-a = ["ray=={ray_version()}", "tinylib==2.0.0"]
-b = ["ray=={ray_version()}", "tinylib==1.1.1"]
-none = ["tinylib==2.0.0"]
-other = ["ray==2.0.0"]
-broken = ["ray=={ray_version()}", "rare==1.0"]
-[tool.uv]
-conflicts = [[
-    {{extra = "a"}}, {{extra = "b"}}, {{extra = "none"}}, {{extra = "other"}}, {{extra = "broken"}},
-]]
-package = false
-"""
-DECLARATION = """\
-[actors]
-"stage.A" = ["a"]
-"stage.B" = ["b"]
-"stage.C" = false
-"stage.Rayless" = ["none"]
-"stage.Other" = ["other"]
-"stage.Broken" = ["broken"]
-"""
-STAGE = '''\
-"""Actors that tell where they run."""
-
-import os
-import shutil
-import subprocess
-import sys
-
-
-class Base:
-    def tell(self):
-        import tinylib
-
-        return {
-            "tinylib": tinylib.__version__,
-            "prefix": sys.prefix,
-            "python": sys.version.split()[0],
-            "VIRTUAL_ENV": os.environ.get("VIRTUAL_ENV"),
-            "PATH": os.environ["PATH"],
-            "tiny": shutil.which("tiny"),
-            "child": subprocess.run(
-                ["python", "-c", "import sys; print(sys.prefix)"], capture_output=True, text=True
-            ).stdout.strip(),
-        }
-
-    def variables(self):
-        return dict(os.environ)
-
-
-class A(Base):
-    pass
-
-
-class B(Base):
-    pass
-
-
-class C(Base):
-    def tell(self):
-        return {"prefix": sys.prefix, "VIRTUAL_ENV": os.environ.get("VIRTUAL_ENV")}
-
-
-class Rayless(Base):
-    pass
-
-
-class Other(Base):
-    pass
-
-
-class Broken(Base):
-    pass
-'''
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -130,7 +50,8 @@ def cluster(_ray_index: Index, uv_cache: Path, tmp_path_factory: pytest.TempPath
     """Start one node with the plugin, for all tests of this process."""
     directory = tmp_path_factory.mktemp("ray")
     env = clean_environment(directory, index_url=_ray_index.url, store=directory / "store", uv_cache=uv_cache)
-    cluster = Cluster(env, more={"RAY_RUNTIME_ENV_PLUGINS": PLUGIN, "POLLUTED": "1", "UV_FROZEN": "1"})
+    more = {"RAY_RUNTIME_ENV_PLUGINS": PLUGIN, "POLLUTED": "1", "UV_FROZEN": "1", "CONDA_PREFIX": "/x"}
+    cluster = patiently(lambda: Cluster(env, more=more))
     yield cluster
     cluster.close()
 
@@ -138,7 +59,7 @@ def cluster(_ray_index: Index, uv_cache: Path, tmp_path_factory: pytest.TempPath
 @pytest.fixture
 def stage(project: Callable[..., Path], uv_lock: Callable[..., object]) -> Path:
     """Write a project whose actors cannot share an environment."""
-    path = project({"pyproject.toml": PYPROJECT, "greenroom.toml": DECLARATION, "stage.py": STAGE})
+    path = project(stage_files())
     uv_lock(path)
     return path
 
@@ -155,27 +76,6 @@ def driver(cluster: Cluster, stage: Path, environ: dict[str, str]) -> Iterator[C
 
     yield run
     python.close()
-
-
-PROLOGUE = """\
-import json
-import logging
-
-import ray
-
-import greenroom.ray
-import stage
-
-
-def tell(value):
-    print(json.dumps(value))
-
-
-def connect(**more):
-    ray.init(logging_level=logging.ERROR, log_to_driver=False, **more)
-
-
-"""
 
 
 @pytest.fixture

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.raycluster import ray_version
+from tests.support.raystage import PROLOGUE, stage_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.index import Fault, Index
+    from tests.support.raycluster import Cluster
     from tests.support.workspace import Command
 
 pytestmark = pytest.mark.needs_ray
@@ -195,3 +197,31 @@ tell([told, ray.get(task.remote())])
 """)
     assert told["tinylib"] == more == "2.0.0"
     del stage, store_path
+
+
+def test_a_projects_path_may_hold_anything_and_a_store_inside_is_not_uploaded(
+    cluster: Cluster,
+    project: Callable[..., Path],
+    uv_lock: Callable[..., object],
+    greenroom: Command,
+    environ: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    app = project(stage_files(), at="my env & co (v1) 'x' $HOME;é")
+    uv_lock(app)
+    # A store's own path may not hold such characters, so it is reached by another name.
+    (tmp_path / "plain").symlink_to(app)
+    store = f"{tmp_path}/plain/store"
+    greenroom("sync", "stage.A", cwd=app, env={"GREENROOM_STORE": store})
+    python = cluster.python(app, {**environ, "GREENROOM_STORE": store})
+    script = """\
+connect(runtime_env={"working_dir": "."})
+a = greenroom.ray.options(stage.A).remote()
+tell([ray.get(a.tell.remote()), ray.get(a.files.remote())])
+"""
+    (app / "train.py").write_text(PROLOGUE + script)
+    told, files = python("train.py").json()
+    assert told["tinylib"] == "2.0.0"
+    assert "stage.py" in files
+    assert not any("cp311-" in name for name in files), "the store stays at home"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(("my", "x"))) == [app.name]

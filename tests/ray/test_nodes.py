@@ -82,3 +82,18 @@ tell([unknown, said, [one.outcome for one in report.nodes[0].environments], repo
     assert "stage.Broken" in said
     assert outcomes == ["built", "failed"]
     assert not ok
+
+
+@pytest.mark.usefixtures("synced")
+def test_a_job_with_packages_of_its_own_prepares_as_another_driver(driver: Callable[..., Any]) -> None:
+    outcomes, said = driver("""\
+import greenroom.ray.clusters
+connect()
+# As if the job had a field that reaches the nodes' own interpreter, without its download.
+greenroom.ray.clusters.needs_own_driver = lambda: True
+said = []
+report = greenroom.ray.prepare([stage.A, stage.C], on_event=said.append)
+tell([[one.outcome for one in report.nodes[0].environments], len(said)])
+""")
+    assert outcomes == ["found"]
+    assert said == 0

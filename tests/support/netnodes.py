@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.raycluster import PLUGIN
+from tests.support.raycluster import PLUGIN, NotStarted, patiently
 from tests.support.workspace import script
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Network", "Node"]
 
-_STARTED = 90.0
+_STARTED = 150.0
 """Seconds after which a node that does not answer is an error."""
 _PORT = 6379
 
@@ -111,7 +111,7 @@ class Node:
             if self.process.poll() is not None or time.monotonic() > end:
                 text = said.read_text(errors="replace")
                 self.close()
-                raise AssertionError(f"the node did not start:\n{text}")
+                raise NotStarted(f"the node did not start:\n{text}")
             time.sleep(0.05)
 
 
@@ -133,7 +133,8 @@ class Network:
     def start(self, *, plugin: bool = True, own_store: bool = True, cpus: int = 1) -> Node:
         """Start one more node; one after the other, because several at once time out."""
         self._started += 1
-        node = Node(self, self._started, plugin=plugin, own_store=own_store, cpus=cpus)
+        number = self._started
+        node = patiently(lambda: Node(self, number, plugin=plugin, own_store=own_store, cpus=cpus))
         self.nodes.append(node)
         return node
 

@@ -13,20 +13,21 @@ import tempfile
 import time
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tests.support.workspace import Command, script
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tests.support.index import Index
 
-__all__ = ["PLUGIN", "Cluster", "add_ray", "free_port", "ray_files", "ray_version"]
+__all__ = ["PLUGIN", "Cluster", "NotStarted", "add_ray", "free_port", "patiently", "ray_files", "ray_version"]
 
+Started = TypeVar("Started")
 PLUGIN = json.dumps([{"class": "greenroom.ray.plugin.GreenroomPlugin"}])
 """What ``RAY_RUNTIME_ENV_PLUGINS`` is to be for ``ray start``."""
-_STARTED = 60.0
+_STARTED = 150.0
 """Seconds after which a node that does not answer is an error."""
 
 
@@ -58,6 +59,18 @@ def free_port(address: str = "127.0.0.1") -> int:
         return int(found.getsockname()[1])
 
 
+class NotStarted(AssertionError):
+    """A node did not start."""
+
+
+def patiently(start: Callable[[], Started]) -> Started:
+    """Start a node, again when it fails: Ray gives up after 30 seconds, which a busy machine may need."""
+    for _ in range(2):
+        with contextlib.suppress(NotStarted):
+            return start()
+    return start()
+
+
 class Cluster:
     """A head node that was started with certain variables."""
 
@@ -75,7 +88,7 @@ class Cluster:
         self.port = free_port(host) if not prefix else 6379
         self.address = f"{host}:{self.port}"
         self.log = (self.folder / "start.log").open("wb")
-        quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_IMPORT_WARNING": "1", "RAY_TMPDIR": ""}
+        quiet = {"RAY_USAGE_STATS_ENABLED": "0"}
         self.env = {**env, **quiet, "RAY_ADDRESS": self.address}
         self.process = subprocess.Popen(
             [
@@ -109,7 +122,7 @@ class Cluster:
             if self.process.poll() is not None or time.monotonic() > end:
                 text = said.read_text(errors="replace")
                 self.close()
-                raise AssertionError(f"ray did not start:\n{text}")
+                raise NotStarted(f"ray did not start:\n{text}")
             time.sleep(0.05)
 
     def python(self, cwd: Path, env: Mapping[str, str] | None = None) -> Command:

@@ -187,11 +187,14 @@ def _variables(found: Found, *, env_file: bool) -> dict[str, str]:
         variables["VIRTUAL_ENV"] = prefix
     if not launch["bytecode"] and "PYTHONPYCACHEPREFIX" not in variables:
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
-    # What an actor needs to find the same declaration, store and driver when it creates another.
-    variables[PROJECT] = found.declaration
-    variables[DRIVER] = found.environ.get(DRIVER) or _declared_driver(found.declaration) or sys.executable
-    if found.environ.get(STORE):
-        variables[STORE] = found.environ[STORE]
+    # What an actor needs to find the same declaration, store and driver when it creates another. Ray
+    # would expand a dollar sign in them.
+    known = {
+        PROJECT: found.declaration,
+        DRIVER: found.environ.get(DRIVER) or _declared_driver(found.declaration) or sys.executable,
+        STORE: found.environ.get(STORE, ""),
+    }
+    variables.update((name, value) for name, value in known.items() if value and "$" not in value)
     return variables
 
 
