@@ -20,7 +20,7 @@ p { margin: .25rem 0 1rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; white-space: nowrap; } td.number { text-align: right; white-space: nowrap; }
+th { font-weight: 600; white-space: nowrap; } .number { text-align: right; white-space: nowrap; }
 code { font: 13px ui-monospace, monospace; }
 .in { background: var(--soft); text-align: right; }
 .gantt { display: grid; grid-template-columns: minmax(8rem, 16rem) 1fr; }
@@ -82,7 +82,7 @@ def _summary(found: Overview) -> str:
 
 
 def _stages(found: Overview) -> str:
-    head = "".join(f"<th>{escape(stage)}</th>" for stage in found.stages)
+    head = "".join(f'<th class="number">{escape(stage)}</th>' for stage in found.stages)
     rows = []
     for row in found.rows:
         counts = dict(row.stages)
@@ -102,8 +102,9 @@ def _sizes(found: Overview) -> str:
         + "</tr>"
         for row in found.rows
     ]
-    names = ("environment", "state", "packages", "download", "of it new", "on disk", "adds to the image")
-    return _table("".join(f"<th>{name}</th>" for name in names), rows)
+    numbers = ("packages", "download", "of it new", "on disk", "adds to the image")
+    head = "".join(f'<th class="number">{name}</th>' for name in numbers)
+    return _table(f"<th>environment</th><th>state</th>{head}", rows)
 
 
 def _gantt(found: Overview) -> list[str]:
@@ -126,8 +127,9 @@ def _gantt(found: Overview) -> list[str]:
 
 def _bar(row: Row, left: float, width: float, seconds: float) -> str:
     name = escape(", ".join(row.components))
+    shown = escape(", ".join(component.rpartition(".")[2] for component in row.components))
     return (
-        f'<div class="name" title="{name}">{name}</div>'
+        f'<div class="name" title="{name}">{shown}</div>'
         f'<div class="track"><div class="bar" style="left:{left:.2%};width:{width:.2%}"></div>'
         f'<div class="time">{seconds:.1f} s</div></div>'
     )
