@@ -99,6 +99,14 @@ def test_a_sync_fetches_what_was_pushed_and_builds_the_rest(
     del built
 
 
+def test_a_variable_names_the_place_too(greenroom: Command, built: Path, tmp_path: Path) -> None:
+    greenroom("push", str(tmp_path / "archives"))
+    more = {"GREENROOM_FROM": str(tmp_path / "archives")}
+    done = greenroom("sync", "--store", str(tmp_path / "elsewhere"), env=more)
+    assert done.stdout == "2 environments ready: 2 fetched\n"
+    del built
+
+
 def test_a_damaged_archive_is_told_and_built_instead(greenroom: Command, built: Path, tmp_path: Path) -> None:
     greenroom("push", str(tmp_path / "archives"))
     for archive in (tmp_path / "archives").iterdir():

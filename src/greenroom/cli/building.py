@@ -77,7 +77,7 @@ def add_sync(parser: ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="URL",
-        help="fetch packed environments from here, and build only what is not there",
+        help="fetch packed environments from here, build only what is not there (also GREENROOM_FROM)",
     )
     parser.add_argument("--jobs", metavar="N", type=int, help="build at most N environments at the same time")
     parser.add_argument("--json", action="store_true", help="print events and the result as lines of JSON")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from greenroom.store.archive.unpacking import Unpacked
     from greenroom.store.layout import Store
 
-__all__ = ["Pushed", "fetch", "pack", "push", "unpack"]
+__all__ = ["Pushed", "fetch", "fetch_one", "pack", "push", "unpack"]
 
 AT_ONCE = 4
 """Archives that are fetched at the same time."""
@@ -149,6 +149,27 @@ def fetch(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return tuple(got)
+
+
+def fetch_one(key: str, url: str, store: Store, environ: Mapping[str, str]) -> Unpacked:
+    """Get one environment by its key: neither its declaration nor its locks are needed.
+
+    :raises PlaceRefused: the URL names no place for archives.
+    :raises ArchiveAbsent: it is not there.
+    :raises PlaceFailed: the place does not answer.
+    :raises ArchiveRefused: what is there is damaged.
+    :raises ArchiveForeign: it is for another machine or interpreter.
+    """
+    place = places.place(url)
+    with Group() as group:
+        return unpacking.unpack(
+            store,
+            place.get(key),
+            source=place.address(key),
+            group=group,
+            environ=environ,
+            expected=key,
+        )
 
 
 def _why_not(error: GreenroomError) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from greenroom import snapshot
-from greenroom.project import choices, locking, planning, remembering, roots
+from greenroom.project import allowed, choices, locking, planning, remembering, roots
 from greenroom.project.model import Plan, Problem, SyncReport
 from greenroom.store import layout
 from greenroom.store.model import State
@@ -62,13 +62,15 @@ def sync(  # noqa: PLR0913 - what a sync can be told, each by name
     :param locked: a lock that would have to be written is a problem instead.
     :param offline: nothing is fetched.
     :param at_once: builds that run at the same time; None chooses.
-    :param source: where archives are kept: what is there is fetched, only the rest is built.
+    :param source: where archives are kept: what is there is fetched, only the rest is built. None:
+        ``GREENROOM_FROM``, if it is set.
     :raises PlaceRefused: ``source`` names no such place.
     :raises InterruptedRunError: Ctrl-C; nothing incomplete counts as ready.
     """
     wanted = tuple(names)
     setting = planning.setting(path, environ, watch=True)
     chosen = planning.chosen(setting.declaration, wanted)
+    allowed.check(chosen, environ)
     found = locking.outdated(chosen, setting.declaration.root, environ)
     written: tuple[str, ...] = ()
     failed_locks: tuple[Problem, ...] = ()
@@ -81,7 +83,8 @@ def sync(  # noqa: PLR0913 - what a sync can be told, each by name
     plan = planning.Planner(setting, environ, watch=True).plan(setting.declaration.components)
     mine = {component.name for component in chosen}
     fetched: tuple[Unpacked, ...] = ()
-    if source is not None:
+    source = source or environ.get("GREENROOM_FROM")
+    if source:
         fetched = _fetch(plan, mine, source, environ, observer)
         plan = _again(plan, [got.key for got in fetched])
     results = _build(plan, mine, environ, observer=observer, offline=offline, at_once=at_once)

@@ -1,8 +1,4 @@
-"""Decide on a node how environments get there: they are there, are repaired, or are built here.
-
-Another way of getting one, for stores that nodes do not share, goes into :func:`_made`, before the
-build: it leaves a ready environment in the store and names its outcome.
-"""
+"""Decide on a node how environments get there: they are there, are repaired, fetched, or built here."""
 
 from __future__ import annotations
 
@@ -82,7 +78,31 @@ def _made(
         else:
             yield one, _found(one, environ, observer, prove=prove)
     for (declaration, store), group in missing.items():
-        yield from _built(declaration, store, group, environ, observer)
+        rest = []
+        for one in group:
+            seconds = _fetched(one, environ)
+            if seconds is None:
+                rest.append(one)
+            else:
+                yield one, (Outcome.FETCHED, seconds)
+        if rest:
+            yield from _built(declaration, store, rest, environ, observer)
+
+
+def _fetched(one: Wanted, environ: Mapping[str, str]) -> float | None:
+    """Fetch an environment from where archives are kept, if this node knows such a place.
+
+    :returns: the seconds that it took; None: it is not there, or cannot be used here.
+    """
+    url = environ.get("GREENROOM_FROM")
+    if not url:
+        return None
+    from greenroom.project import moving  # noqa: PLC0415 - few nodes fetch
+
+    try:
+        return moving.fetch_one(str(one["key"]), url, _store(one), environ).seconds
+    except GreenroomError:
+        return None
 
 
 def _built(
