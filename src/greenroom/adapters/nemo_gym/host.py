@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
+from functools import lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -51,12 +53,8 @@ def local_extras(requirements_fpath: str | os.PathLike[str]) -> str:
 
 def version_spec(is_editable_install: bool) -> str:  # noqa: FBT001 - the signature of the project's own
     """Return ``==<installed version>`` of NeMo Gym; empty for an editable one, and where there is none."""
-    if is_editable_install:
-        return ""
-    try:
-        return f"=={metadata.version(PACKAGE)}"
-    except metadata.PackageNotFoundError:
-        return ""
+    version = None if is_editable_install else _installed(tuple(sys.path))
+    return "" if version is None else f"=={version}"
 
 
 def install_flags(environ: Mapping[str, str] | None = None) -> str:
@@ -97,6 +95,15 @@ def index_strategy(environ: Mapping[str, str], *, checkout: bool) -> str | None:
     """Return how several indexes are gone through."""
     usual = "unsafe-best-match" if _allows_prereleases(environ) and not checkout else None
     return environ.get("UV_INDEX_STRATEGY") or usual
+
+
+@lru_cache(maxsize=4)
+def _installed(path: tuple[str, ...]) -> str | None:  # noqa: ARG001 - where the answer comes from
+    """Return the version of NeMo Gym in this process; hundreds of servers ask."""
+    try:
+        return metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _allows_prereleases(environ: Mapping[str, str]) -> bool:
