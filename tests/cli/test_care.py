@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import pytest
 
+if TYPE_CHECKING:
     from tests.support.workspace import Command
 
 
@@ -49,3 +51,22 @@ def test_what_is_not_built_does_not_count_as_verified(greenroom: Command, app: P
     told = greenroom("verify", status=3).stdout
     assert "1 environment verified, all as proven, 1 missing" in told
     del app
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("gone", ["lib", "lib/python3.11/site-packages", "bin"])
+def test_an_environment_of_which_whole_folders_are_gone_is_damage_and_repaired(
+    greenroom: Command, gone: str
+) -> None:
+    greenroom("sync", "app.A")
+    environment = Path(greenroom("python", "app.A").stdout.strip()).parent.parent
+    gone = gone.replace("python3.11", next((environment / "lib").iterdir()).name)
+    for folder in (environment, *environment.rglob("*")):
+        if folder.is_dir() and not folder.is_symlink():
+            folder.chmod(0o755)
+    shutil.rmtree(environment / gone)
+    told = greenroom("verify", "app.A", status=1)
+    assert told.stdout.startswith("damaged")
+    assert told.stderr == ""
+    assert "1 repaired" in greenroom("verify", "--repair", "app.A").stdout
+    assert greenroom("run", "app.A", "--", "tiny").stdout == "tiny 2.0.0\n"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from greenroom.errors import RecordUnreadable
+from greenroom.errors import RecordUnreadable, StoreFailed
 from greenroom.store import compiling, machine, proof, records, rows
 from greenroom.store.model import Finding
 from greenroom.store.smoke import smoke as run_smoke
@@ -57,6 +57,8 @@ def verify(
     reason = machine.foreign(record)
     if reason:
         return (Finding(kind="platform", message=reason),)
+    if _is_hollow(store.environment(key)):
+        return (Finding(kind="missing", path="lib", message="is missing, and with it every package"),)
     base = machine.base_changed(record)
     findings = [Finding(kind="base", path=record.base[0], message=base)] if base else []
     findings += _contents(store, record, group, deep=deep, start=not base)
@@ -64,6 +66,17 @@ def verify(
         wanted = record.smoke if statements is None else statements
         findings += _smoke(store.environment(key), wanted, group, smoke)
     return tuple(findings)
+
+
+def _is_hollow(root: str) -> bool:
+    """Tell whether an environment has no ``site-packages`` at all, so that nothing in it can be compared."""
+    try:
+        rows.site_packages(root)
+    except StoreFailed as error:
+        if isinstance(error.__cause__, PermissionError):
+            raise
+        return True
+    return False
 
 
 def _contents(store: Store, record: Record, group: Group, *, deep: bool, start: bool) -> Iterator[Finding]:
