@@ -9,6 +9,7 @@ from tests.support import jobs
 
 from greenroom.builder import relocking
 from greenroom.builder.events import Event, Output, Phase
+from greenroom.builder.resolutions import Resolutions
 from greenroom.components import (
     EnvironmentSpec,
     Index,
@@ -127,6 +128,61 @@ def test_a_package_whose_own_line_changed_is_resolved_anew_and_no_other(
     now = locked(lock(source, root, refreshed))
     assert now["alpha"]["version"] == "2.0"
     assert now["beta"]["version"] == "1.0"
+
+
+def test_sources_of_one_meaning_are_resolved_once_in_a_run(
+    index: TestIndex, project: Project, environ: dict[str, str]
+) -> None:
+    index.add_wheel("alpha", "1.0")
+    library = {"pyproject.toml": '[project]\nname = "lib"\nversion = "0"\ndependencies = ["alpha"]\n'}
+    root = project(
+        {
+            **{f"lib/{name}": text for name, text in library.items()},
+            **{f"servers/lib/{name}": text for name, text in library.items()},
+            "servers/a/requirements.txt": "# one\n-e ../../lib\nalpha\n",
+            "servers/b/requirements.txt": "-r more.txt\n",
+            "servers/b/more.txt": "-e ../../lib\nalpha # the same\n",
+            "servers/c/requirements.txt": "../../lib\nalpha\n",
+            "servers/deep/d/requirements.txt": "-e ../../lib\nalpha\n",
+        }
+    )
+    run = Resolutions()
+    texts: dict[str, str] = {}
+    for name in ("a", "b", "c", "deep/d"):
+        source = RequirementsSource(requirements=(str(root / "servers" / name / "requirements.txt"),))
+        own = name.replace("/", "-")
+        path = lock(source, root, environ, options={"name": own}, resolutions=run)
+        texts[name] = Path(path).read_text().partition("\n[tool.greenroom]\n")[0]
+        assert generated.staleness(spec(source, root, own), str(root), environ) is None
+    assert texts["a"] == texts["b"]
+    assert len(set(texts.values())) == 3
+    assert run.made == 3
+
+
+def test_a_resolution_that_failed_is_asked_for_again() -> None:
+    run = Resolutions()
+    asked: list[str] = []
+
+    def fail() -> str:
+        asked.append("once")
+        raise LockingFailed("no", component="", source="")
+
+    for _ in range(2):
+        with pytest.raises(LockingFailed):
+            run.once("x", fail)
+    assert len(asked) == 2
+    assert run.once("x", lambda: "text") == run.once("x", fail) == "text"
+
+
+def test_an_editable_and_a_copied_source_are_two_inputs(
+    index: TestIndex, project: Project, environ: dict[str, str]
+) -> None:
+    del index
+    root = project({"lib/pyproject.toml": '[project]\nname = "lib"\nversion = "0"\n', "r.txt": "-e ./lib\n"})
+    source = RequirementsSource(requirements=(str(root / "r.txt"),))
+    lock(source, root, environ)
+    (root / "r.txt").write_text("./lib\n")
+    assert generated.staleness(spec(source, root), str(root), environ) == "r.txt changed"
 
 
 def test_constraints_overrides_and_the_components_own_uv_settings_decide(

@@ -164,11 +164,27 @@ def test_a_lock_keeps_its_pins_until_an_upgrade_is_asked_for(
     greenroom("lock")
     lock = app / "greenroom.lock/pylock.s1.toml"
     index.add_wheel("tinylib", "3.0.0")
-    (app / "srv/requirements.txt").write_text("tinylib\ntinylib>1\n")
+    index.add_wheel("another", "1.0")
+    (app / "srv/requirements.txt").write_text("tinylib\nanother\n")
     greenroom("lock")
+    assert "another" in lock.read_text()
     assert "3.0.0" not in lock.read_text()
     greenroom("lock", "--upgrade")
     assert "3.0.0" in lock.read_text()
+
+
+def test_a_limit_that_is_lifted_counts_at_once(
+    greenroom: Command, index: Index, project: Callable[..., Path], uv_lock: Callable[..., object]
+) -> None:
+    files = {"srv/requirements.txt": "-r ../base.txt\n-c ../limits.txt\n", "base.txt": "tinylib\n"}
+    app = usual.write(index, project, uv_lock, {**files, "limits.txt": "tinylib<2\n"})
+    say = ("run", "s1", "--", "python", "-c", "import tinylib; print(tinylib.__version__)")
+    greenroom("sync", "s1")
+    assert greenroom(*say).stdout == "1.1.1\n"
+    (app / "limits.txt").write_text("# now\ntinylib<3\n")
+    assert "limits.txt" in greenroom("status", "s1", status=2).stdout
+    greenroom("sync", "s1")
+    assert greenroom(*say).stdout == "2.0.0\n"
 
 
 def test_offline_builds_from_what_is_there(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom.builder import causes, lockinputs, ownconfig
 from greenroom.builder.events import Note, Output, Phase
 from greenroom.builder.logs import Log
+from greenroom.builder.resolutions import meaning
 from greenroom.errors import LockingFailed
 from greenroom.locks import generated, unprovided
 from greenroom.uv import binary, commands, secrets, settings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from greenroom.builder.events import Observer
     from greenroom.builder.lockinputs import LockInputs
+    from greenroom.builder.resolutions import Resolutions
     from greenroom.components import EnvironmentSpec
     from greenroom.interpreters.model import Interpreter
     from greenroom.uv.process import Outcome
@@ -43,6 +45,7 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
     offline: bool = False,
     log_directory: str | None = None,
     group: Group | None = None,
+    resolutions: Resolutions | None = None,
 ) -> str:
     """Resolve the requirements of ``spec`` for all platforms and write its lock.
 
@@ -54,6 +57,7 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
     :param component: whom to name in an error.
     :param upgrade: forget the pins of the lock that is there.
     :param group: whose processes uv is to be among; None: a group of its own.
+    :param resolutions: those of the same run, so that sources of one meaning are resolved once.
     :param log_directory: where to keep uv's output; None keeps none (an error holds its end).
     :returns: the absolute path of the lock.
     :raises LockingFailed: uv found no resolution, or could not read an input, or the disk refuses.
@@ -70,14 +74,22 @@ def lock(  # noqa: PLR0913 - what decides a lock, and who hears of it
             inputs = lockinputs.prepare(spec, root, folder, environ)
             observer(_phase(title, inputs.title))
             attempt = _Attempt(inputs, folder, target, interpreter, environ)
-            with (
-                _log(log_directory, spec.lock_name, attempt.hidden) as log,
-                Group() if group is None else nullcontext(group) as running,
-            ):
-                attempt.run(spec, title, log, observer, running, upgrade=upgrade, offline=offline)
-            with open(attempt.out, encoding="utf-8") as file:
-                text = generated.stamp(file.read(), spec, root, environ)
-            _replace(target, text)
+
+            def resolve() -> str:
+                with (
+                    _log(log_directory, spec.lock_name, attempt.hidden) as log,
+                    Group() if group is None else nullcontext(group) as running,
+                ):
+                    attempt.run(spec, title, log, observer, running, upgrade=upgrade, offline=offline)
+                with open(attempt.out, encoding="utf-8") as file:
+                    return file.read()
+
+            if resolutions is None:
+                text = resolve()
+            else:
+                pins = None if upgrade else _text(target)
+                text = resolutions.once(meaning(spec, root, interpreter, environ, pins), resolve)
+            _replace(target, generated.stamp(text, spec, root, environ))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
@@ -251,6 +263,15 @@ def _speaker(log: Log | None, observer: Observer) -> Callable[[str], None]:
 
 def _phase(component: str, detail: str) -> Phase:
     return Phase(key="", components=(component,), phase="lock", detail=detail, at=time.monotonic())
+
+
+def _text(path: str) -> str | None:
+    """Return a lock's text, None when there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
 def _written(folder: str, name: str, text: str) -> str:

@@ -67,6 +67,8 @@ class Inputs:
     """Names of local requirements that are not there, so that nothing can be said of them."""
     packages: tuple[tuple[str, str], ...] = ()
     """Package -> all lines that ask for it or restrict it, sorted by name."""
+    meaning: str = ""
+    """All of it without the names of requirements files: sources of one meaning have one resolution."""
 
 
 def of(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:
@@ -97,6 +99,7 @@ def of(spec: EnvironmentSpec, root: str, environ: Mapping[str, str]) -> Inputs:
         watched=tuple(dict.fromkeys(gathered.watched)),
         absent=tuple(gathered.absent),
         packages=tuple((name, "\n".join(lines)) for name, lines in sorted(gathered.packages.items())),
+        meaning=_normal([gathered.said, gathered.unnamed(), gathered.absent]),
     )
 
 
@@ -135,6 +138,8 @@ class _Gathered:
         self.watched: list[str] = []
         self.absent: list[str] = []
         self.packages: dict[str, list[str]] = {}
+        self.said: list[list[str]] = []
+        self.files: set[str] = set()
 
     def requirements(self, source: RequirementsSource, where: str) -> None:
         """Take requirements files with what restricts them."""
@@ -162,16 +167,26 @@ class _Gathered:
         self.watched.extend(found.files)
         self.variables.update(found.variables)
         texts: dict[str, list[str]] = {self.name(file): [] for file in found.files}
+        self.said.append([role])
         for entry in found.lines:
             name = label if label and entry.line.file not in found.files else self.name(entry.line.file)
-            text = f"{entry.kind} {credentials.strip_all(entry.line.text)}"
+            text = f"{entry.kind} {'-e ' if entry.editable else ''}{credentials.strip_all(entry.line.text)}"
             texts.setdefault(name, []).append(text)
+            # A path is what it leads to, and options may be relative to where they stand.
+            place = found.base if entry.kind == "option" else entry.path or ""
+            self.said[-1].append(f"{text} {place}")
             if entry.name is not None and role != _BUILDS:
                 self.packages.setdefault(entry.name, []).append(f"{role} {text}")
             if entry.path is not None:
                 self.local(entry.path)
         for name, lines in texts.items():
-            self.contents[f"{name} ({role})" if role else name] = "\n".join(lines)
+            named = f"{name} ({role})" if role else name
+            self.contents[named] = "\n".join(lines)
+            self.files.add(named)
+
+    def unnamed(self) -> dict[str, str]:
+        """Return what was taken beside the lines of requirements files."""
+        return {name: content for name, content in self.contents.items() if name not in self.files}
 
     def local(self, directory: str) -> None:
         """Take what a local requirement depends on, and its own local sources."""

@@ -135,6 +135,9 @@ class _Work:
         self._upgrade = upgrade
         self._offline = offline
         self._finding = threading.Lock()
+        from greenroom.builder.resolutions import Resolutions  # noqa: PLC0415 - only to write a lock
+
+        self._resolutions = Resolutions()
 
     def lock(self, lock: Outdated, group: Group) -> None:
         """Write one lock and say how it ended."""
@@ -155,6 +158,7 @@ class _Work:
                 upgrade=self._upgrade,
                 offline=self._offline,
                 group=group,
+                resolutions=self._resolutions,
             )
         except GreenroomError as raised:
             error = raised
