@@ -67,7 +67,7 @@ def _probe(said: str | dict[str, Any], path: Path, report: Report) -> Probe | No
 
 
 def _problem(kind: str, value: Any) -> tuple[str, str] | None:
-    if kind == "http" and not value.startswith("http://"):
+    if kind == "http" and not value.startswith(("http://", "{url}", "{servers.")):
         return f"{value!r} is no http:// URL", "use http, or a command of your own with exec"
     if kind == "tcp" and not re.fullmatch(r".+:(?:\d+|\{[^{}]+\})", value):
         return f"{value!r} is not of the form host:port", "write it like 127.0.0.1:{port}"

@@ -91,6 +91,7 @@ class Client:
         :param names: of units; None: all.
         :param done: whether a unit is as wanted.
         :raises TimeoutError: they are not so after this many seconds.
+        :raises SupervisorLost: the supervisor ended before.
         """
         end = None if timeout is None else time.monotonic() + timeout
         left: set[str] = set()
@@ -104,6 +105,8 @@ class Client:
                         left.add(unit["name"])
             if not left:
                 return
+        if left or wanted is None:
+            raise SupervisorLost("the supervisor ended", self._places.log)
 
     def events(self, end: float | None = None) -> Iterator[dict[str, Any]]:
         """Ask for events and yield them, the status of all first, until the supervisor ends.

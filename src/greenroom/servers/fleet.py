@@ -36,6 +36,7 @@ class Fleet:
         self.units: dict[str, Unit] = {}
         self._closing: set[str] = set()
         """Those that are to be stopped when nothing that needs them lives any more."""
+        self._moved: dict[str, None] = {}
 
     def add(self, unit: Unit) -> None:
         """Take a unit in; one of that name keeps its state and gets the new rules."""
@@ -63,6 +64,12 @@ class Fleet:
         """Tell one unit what happened, and the others what follows."""
         return self._step(name, event, now) + self._follow(now)
 
+    def moved(self) -> list[str]:
+        """Return the units that changed since this was asked last."""
+        found = [name for name in self._moved if name in self.units]
+        self._moved.clear()
+        return found
+
     @property
     def deadline(self) -> float | None:
         """When the next tick is wanted."""
@@ -70,7 +77,9 @@ class Fleet:
 
     def _step(self, name: str, event: Event, now: float) -> Decided:
         unit, decisions = step(self.units[name], event, now)
-        self.units[name] = unit
+        if unit != self.units[name]:
+            self.units[name] = unit
+            self._moved[name] = None
         return [(name, decision) for decision in decisions]
 
     def _follow(self, now: float) -> Decided:

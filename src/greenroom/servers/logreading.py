@@ -72,11 +72,15 @@ class Follower:
 
     def _open(self) -> bool:
         while self._left:
-            path = self._left.pop(0)
+            path = self._left[0]
             try:
                 self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
+                if path == self._path:  # nothing was written yet
+                    return False
+                self._left.pop(0)
                 continue
+            self._left.pop(0)
             self._times, self._at, self._offset = [], 0, 0
             self._note_times(path)
             if self._since:

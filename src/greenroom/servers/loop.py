@@ -111,10 +111,13 @@ class Loop:
         """Call back until :meth:`stop`."""
         while self._running:
             for key, events in self._selector.select(self._pause()):
+                now_watched = self._selector.get_map().get(key.fd)
+                if now_watched is None or now_watched.data is not key.data:
+                    continue  # closed or changed by one that was called before
                 reading, writing = key.data
                 if events & selectors.EVENT_READ and reading is not None:
                     reading()
-                if events & selectors.EVENT_WRITE and writing is not None:
+                elif events & selectors.EVENT_WRITE and writing is not None:
                     writing()
             now = self.now()
             while self._timers and self._timers[0][0] <= now:

@@ -133,7 +133,8 @@ def _refused(unit: Unit, reason: str) -> _Step:
 
 
 def _exited(unit: Unit, event: Exited, now: float) -> _Step:
-    noted = replace(unit, status=event.status)
+    again = event.again and unit.intent == "run"
+    noted = replace(unit, status=event.status, intent="restart" if again else unit.intent)
     if not event.left:
         return _settle(noted, now)
     if unit.state in {State.STOPPING, State.ENDING}:  # told already, and its time is running

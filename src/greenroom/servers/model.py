@@ -138,6 +138,8 @@ class Exited:
 
     status: int
     left: bool = False
+    again: bool = False
+    """Whether the cause was the supervisor's own and is gone: it is launched again, whatever its policy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class Readiness:
 
     :param pid: the process; a stranger's answer on its port does not count.
     :param passed: whether the supervisor's own socket listens for it.
+    :param listening: which ports of this machine are listened on.
     :param execute: runs a command beside the server; calls back with its status, None when it took too
         long.
     :param proven: called once, when it is ready.
@@ -40,11 +41,12 @@ class Readiness:
         *,
         pid: int,
         passed: bool,
+        listening: listeners.Listening,
         execute: Callable[[tuple[str, ...], float, Callable[[int | None], object]], object],
         proven: Callable[[], object],
     ) -> None:
         self._loop, self._probe, self._pid, self._passed = loop, probe, pid, passed
-        self._execute, self._proven = execute, proven
+        self._execute, self._proven, self._listening = execute, proven, listening
         self._pause = _FIRST
         self._attempt: probing.Attempt | None = None
         self._over = False
@@ -85,6 +87,10 @@ class Readiness:
                 self._failed(f"{self._target}: {error}")
                 return
             host = "127.0.0.1" if host == "localhost" else host
+            here = host.startswith("127.") or host == "::1"
+            if here and self._listening.silent(port, self._loop.now()):
+                self._refused("Connection refused")
+                return
             self._attempt = probing.Attempt(
                 self._loop,
                 host,
@@ -101,7 +107,10 @@ class Readiness:
         if problem is None:
             self._succeed()
         else:
-            self._failed(problem if self._probe.kind == "tcp" else f"{self._target}: {problem}")
+            self._refused(problem)
+
+    def _refused(self, problem: str) -> None:
+        self._failed(problem if self._probe.kind == "tcp" else f"{self._target}: {problem}")
 
     def _is_strangers(self, port: int) -> bool:
         mine = [self._pid, *tree.descendants(self._pid)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from greenroom.errors import GreenroomError
-from greenroom.servers import ports
+from greenroom.servers import placeholders, ports
 from greenroom.servers.fleet import Fleet
 from greenroom.servers.member import Member, rules
 from greenroom.servers.model import Unit
@@ -90,8 +90,9 @@ class Roster:
 
     def values(self, member: Member) -> dict[str, str]:
         """Return what stands for the placeholders of a process."""
+        named = placeholders.references(member.spec.texts())
         found: dict[str, str] = {}
-        for name, each in self.members.items():
+        for name, each in self.members.items() if named else ():
             if each.held is not None:
                 for known in {name, each.spec.name} if each.replica == 1 else {name}:
                     found[f"servers.{known}.port"] = str(each.held.port)

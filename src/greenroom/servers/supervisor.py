@@ -7,12 +7,14 @@ by :attr:`Supervisor.changed` and :attr:`Supervisor.heard`; :mod:`control` passe
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from greenroom.errors import GreenroomError
 from greenroom.servers import ports, status
 from greenroom.servers.beside import Beside
 from greenroom.servers.guarding import Guarding
+from greenroom.servers.listeners import Listening
 from greenroom.servers.model import (
     Exited,
     Gone,
@@ -63,7 +65,7 @@ class Supervisor:
         self._running: dict[int, str] = {}
         self._numbers = itertools.count(1)
         self._closing = False
-        self._released: set[str] = set()
+        self._listening = Listening()
         self._clock: Timer | None = None
         self._guarding = Guarding(survive=survive)
         self._beside = Beside(loop, self._guarding)
@@ -96,7 +98,7 @@ class Supervisor:
         idle = [unit for unit in self.roster.units(rest) if not units[unit].state.alive]
         started = {units[unit].server for unit in idle}
         self._perform(self.fleet.ask(self.roster.units(changed), "restart", now))
-        self._perform(self.fleet.ask(idle, "start", now), *idle)
+        self._perform(self.fleet.ask(idle, "start", now))
         self.roster.dismiss(gone)
         self._perform(self.fleet.ask(self.roster.units(gone), "stop", now))
         return {
@@ -142,7 +144,9 @@ class Supervisor:
             if number in self._beside:
                 self._beside.hear(number, message)
             elif number in self._running:
-                self._handle(self._running[number], self._event(number, message))
+                name, event = self._running[number], self._event(number, message)
+                if name in self.members:  # else it was forgotten with its last process
+                    self._handle(name, event)
 
     def _event(self, number: int, message: Mapping[str, Any]) -> Event:
         match message["event"]:
@@ -160,50 +164,36 @@ class Supervisor:
         member = self.members[name]
         if isinstance(event, Exited):
             member.drain()
-            self._release(name)
+            event = replace(event, again=self._release(name))
             if member.readiness is not None:
                 member.readiness.end()
                 member.readiness = None
-        self._perform(self.fleet.handle(name, event, self.loop.now()), name)
-        retry = isinstance(event, Exited | Gone) and self.fleet.units[name].state in {
-            State.FAILED,
-            State.BACKOFF,
-        }
-        if retry and name in self._released and self.members[name].held is not None:
-            self._released.discard(name)
-            self._perform(self.fleet.ask([name], "start", self.loop.now()), name)
+        self._perform(self.fleet.handle(name, event, self.loop.now()))
 
-    def _release(self, name: str) -> None:
-        """Let go the port of a server that could not bind over the socket which holds it, once."""
+    def _release(self, name: str) -> bool:
+        """Let go the port of a server that could not bind over the socket which holds it.
+
+        :returns: whether that was so; it is to be started again.
+        """
         member, unit = self.members[name], self.fleet.units[name]
-        held = member.held
-        if (
-            unit.ready_at is not None
-            or held is None
-            or held.how != "hold"
-            or unit.state is not State.STARTING
-        ):
-            return
-        if any(sign in line.encode() for line in member.tail(20) for sign in _TAKEN) and held.release():
-            self._released.add(name)
+        if unit.ready_at is not None or member.held is None or unit.state is not State.STARTING:
+            return False
+        taken = any(sign in line.encode() for line in member.tail(20) for sign in _TAKEN)
+        return taken and member.held.release()
 
     def _tick(self) -> None:
         now = self.loop.now()
         for name, unit in list(self.fleet.units.items()):
             if unit.deadline is not None and now >= unit.deadline:
                 readiness = self.members[name].readiness
-                self._perform(
-                    self.fleet.handle(name, Tick(readiness.problem if readiness else ""), now), name
-                )
+                self._perform(self.fleet.handle(name, Tick(readiness.problem if readiness else ""), now))
         self._schedule()
 
     # what is to be done
 
-    def _perform(self, decided: list[tuple[str, Decision]], *names: str) -> None:
-        touched = dict.fromkeys(names)
+    def _perform(self, decided: list[tuple[str, Decision]]) -> None:
         while decided:
             name, decision = decided.pop(0)
-            touched[name] = None
             member = self.members[name]
             match decision:
                 case Launch():
@@ -214,7 +204,7 @@ class Supervisor:
                     self._guarding.signal(member.number, number)
                 case Kill():
                     self._guarding.kill(member.number)
-        for name in touched:
+        for name in self.fleet.moved():
             for call in self.changed:
                 call(name)
         self._schedule()
@@ -229,6 +219,9 @@ class Supervisor:
         except GreenroomError as error:
             return self.fleet.handle(name, Refused(str(error)), self.loop.now())
         self._running[number] = name
+        ready = member.service.ready
+        if ready is not None and ready.kind == "log":  # what it writes first counts too
+            self._watch(name, member)
         try:
             self._guarding.spawn(number, order)
         finally:
@@ -236,6 +229,8 @@ class Supervisor:
         return []
 
     def _watch(self, name: str, member: Member) -> None:
+        if member.readiness is not None:
+            return
         probe = member.service.ready or ports.probe(member.service.host, member.port or 0)
         member.readiness = Readiness(
             self.loop,
@@ -243,6 +238,7 @@ class Supervisor:
             self.roster.values(member),
             pid=self.fleet.units[name].pid or 0,
             passed=member.held is not None and member.held.listening is not None,
+            listening=self._listening,
             execute=lambda command, timeout, done: self._beside.run(
                 next(self._numbers),
                 member,
