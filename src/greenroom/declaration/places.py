@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from greenroom.declaration import servers, tables
+from greenroom.declaration import forms, servers, tables
 from greenroom.declaration.discovery import matching
 from greenroom.declaration.kinds import WRONG
 from greenroom.declaration.naming import suffixes
@@ -64,7 +64,7 @@ class Places:
             else:
                 places._add(name, table, path, directory)
         for name, directory in sorted(names.items(), key=lambda item: item[1]):
-            if tables.SERVER_NAME.read(name, found[directory], report) is not WRONG:
+            if forms.SERVER_NAME.read(name, found[directory], report) is not WRONG:
                 places._add(name, {}, found[directory], directory)
         return places
 

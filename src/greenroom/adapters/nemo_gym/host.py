@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
-    "PACKAGE",
     "index_strategy",
     "install_flags",
     "is_checkout",

@@ -11,7 +11,7 @@ from greenroom.adapters.nemo_gym import settings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ROOTS", "validate", "venv_path"]
+__all__ = ["validate", "venv_path"]
 
 ROOTS = "NEMO_GYM_ALLOWED_COMPONENT_ROOTS"
 """The variable that names the directories in which servers may stand, separated by ``os.pathsep``."""
