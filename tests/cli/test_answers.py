@@ -207,7 +207,8 @@ def test_gc_keeps_what_is_declared_and_removes_the_rest(greenroom: Command, buil
     greenroom("gc")
     assert greenroom("gc", "--dry-run", "--json").json()["data"]["stores"][0]["removed"] == []
     greenroom("run", "app.A", "--", "tiny")
-    assert "200G" in greenroom("gc", "--max-size", "much", status=2).stderr
+    for size in ("much", "-1", "inf", "nan"):
+        assert "200G" in greenroom("gc", f"--max-size={size}", status=2).stderr
 
 
 def test_init_writes_a_declaration_that_works(

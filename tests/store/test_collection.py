@@ -89,6 +89,19 @@ def test_what_a_declaration_uses_stays_until_it_is_gone(store: Store, tmp_path: 
     assert os.listdir(store.roots) == []
 
 
+def test_a_torn_registration_lets_nothing_go_that_it_may_name(store: Store, tmp_path: Path) -> None:
+    add(store, KEY)
+    (tmp_path / "greenroom.toml").touch()
+    roots.register(store, str(tmp_path / "greenroom.toml"), [KEY])
+    (file,) = Path(store.roots).iterdir()
+    file.write_bytes(b"")
+    planned = collection.plan(store, now=NOW)
+    assert removed(planned) == []
+    assert [(kept.key, str(file) in kept.reason) for kept in planned.kept] == [(KEY, True)]
+    file.unlink()
+    assert removed(collection.plan(store, now=NOW)) == [KEY]
+
+
 def test_a_declaration_of_another_host_counts_for_a_month(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -141,10 +141,12 @@ def _size(text: str) -> int:
     number = text.strip().upper().removesuffix("B")
     unit = number[-1:] if number[-1:] in _UNITS else ""
     try:
-        found = float(number.removesuffix(unit)) * _UNITS[unit]
-    except ValueError as error:
-        raise UnknownOption(f"--max-size takes a size like 200G, not {text!r}", command="gc") from error
-    return int(found)
+        found = int(float(number.removesuffix(unit)) * _UNITS[unit])
+    except (ValueError, OverflowError):  # the latter of an infinite one
+        found = -1
+    if found < 0:
+        raise UnknownOption(f"--max-size takes a size like 200G, not {text!r}", command="gc")
+    return found
 
 
 def _verified(one: Verified, result: Built | None) -> Said:

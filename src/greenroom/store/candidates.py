@@ -41,7 +41,13 @@ def examine(store: Store, now: float) -> tuple[Candidate, ...]:
     """
     needed = {key: root.path for root in roots.read_all(store) if roots.alive(root, now) for key in root.keys}
     running = usage.processes(store)
-    return tuple(_examined(store, key, needed, running, now) for key in layout.keys(store))
+    found = tuple(_examined(store, key, needed, running, now) for key in layout.keys(store))
+    torn = roots.torn(store)
+    if torn is None:
+        return found
+    # It may name any of them.
+    reason = f"{torn} is torn and may need it: remove that file and sync its project again"
+    return tuple(keep(one, reason) if one.complete and not one.kept else one for one in found)
 
 
 def keep(candidate: Candidate, reason: str) -> Candidate:

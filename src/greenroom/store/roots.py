@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from greenroom.components import Pairs
     from greenroom.store.layout import Store
 
-__all__ = ["Root", "alive", "find", "read_all", "register"]
+__all__ = ["Root", "alive", "find", "read_all", "register", "torn"]
 
 _DAY = 86_400.0
 _FOREIGN_DAYS = 30
@@ -85,12 +85,13 @@ def find(store: Store, path: str) -> Root | None:
 
 def read_all(store: Store) -> tuple[Root, ...]:
     """Return everything that is registered; what cannot be read is left out."""
-    try:
-        names = sorted(os.listdir(store.roots))
-    except OSError:
-        return ()
-    found = (_read(f"{store.roots}/{name}") for name in names if name.endswith(".json"))
+    found = (_read(file) for file in _files(store))
     return tuple(root for root in found if root is not None)
+
+
+def torn(store: Store) -> str | None:
+    """Return a registration that says nothing because a power failure tore it, None when all are whole."""
+    return next((file for file in _files(store) if os.path.lexists(file) and _read(file) is None), None)
 
 
 def alive(root: Root, now: float) -> bool:
@@ -101,6 +102,14 @@ def alive(root: Root, now: float) -> bool:
     if root.host == socket.gethostname():
         return os.path.lexists(root.path)
     return now - root.at < _FOREIGN_DAYS * _DAY
+
+
+def _files(store: Store) -> list[str]:
+    try:
+        names = sorted(os.listdir(store.roots))
+    except OSError:
+        return []
+    return [f"{store.roots}/{name}" for name in names if name.endswith(".json")]
 
 
 def _file(store: Store, path: str, host: str) -> str:
