@@ -148,6 +148,19 @@ def test_a_missing_environment_is_status_3_and_the_command_to_type(greenroom: Co
     del app
 
 
+def test_without_a_lock_it_is_missing_and_whoever_writes_the_lock_is_named(
+    greenroom: Command, index: Index, project: Callable[..., Path]
+) -> None:
+    del index
+    files = {"pyproject.toml": usual.PYPROJECT, "greenroom.toml": usual.DECLARATION}
+    project({**files, "srv/requirements.txt": "tinylib\n"})
+    for name, remedy in (("app.A", "uv lock --project"), ("s1", "greenroom sync s1")):
+        assert remedy in greenroom("run", name, "--", "python", status=3).stderr
+    told = greenroom("status", status=3).stdout
+    assert "missing  app.A, app.B" in told
+    assert "missing  s1" in told
+
+
 def test_an_environment_whose_files_were_removed_is_not_ready(
     greenroom: Command, built: Path, store_path: Path
 ) -> None:

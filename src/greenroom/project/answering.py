@@ -117,5 +117,9 @@ def _translated(name: str, error: GreenroomError) -> GreenroomError:
     if isinstance(error, PythonNotFound) and error.request.startswith("/"):
         return EnvironmentMissing(name, reason=f"cannot be used: {error.what}", todo=error.todo)
     if isinstance(error, LockMissing | PythonNotFound):
-        return EnvironmentMissing(name, reason=f"is not built: {error.what}")
+        # A sync writes greenroom's own locks; others are for somebody else to write.
+        others = isinstance(error, LockMissing) and not (error.todo or "").startswith("greenroom ")
+        return EnvironmentMissing(
+            name, reason=f"is not built: {error.what}", todo=error.todo if others else None
+        )
     return error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom import snapshot
 from greenroom.errors import (
     GreenroomError,
+    LockMissing,
     NotReadyError,
     PythonBroken,
     PythonNotFound,
@@ -100,7 +101,7 @@ def _components(
         elif component.name in errors:
             error = errors[component.name]
             about |= {"state": State.STALE, "problem": str(error), "status": error.status}
-            if isinstance(error, PythonNotFound):  # nothing is wrong with the declaration: it cannot be ready
+            if isinstance(error, LockMissing | PythonNotFound):  # nothing is wrong: it cannot be ready yet
                 about |= {"state": State.MISSING, "status": NotReadyError.status}
             about["fleeting"] = isinstance(error, _OF_THE_MACHINE)
         else:
