@@ -96,7 +96,7 @@ def not_ready(answer: Answer) -> NotReadyError | None:
     reason = answer.problem or ""
     if answer.state == "damaged":
         return EnvironmentDamaged(answer.name, reason=reason, path=answer.environment or "")
-    if answer.state == "missing":
+    if answer.state == "missing" and answer.key is not None:
         return EnvironmentMissing(answer.name)
     return EnvironmentMissing(answer.name, reason=": ".join(filter(None, (f"is {answer.state}", reason))))
 
