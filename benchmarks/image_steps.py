@@ -85,7 +85,7 @@ def finishing(scratch: Path) -> Comparison:
             measure=_prepared(run, partial(remove, around.store)),
         ),
         goal=AtLeast(5),
-        rounds=7,
+        rounds=3,
     )
 
 
@@ -154,14 +154,14 @@ def _contexts(scratch: Path) -> tuple[Buildah, Path, Path]:
 def _late_project(scratch: Path) -> tuple[Surroundings, Path]:
     around = Surroundings(scratch=scratch)
     tiny = index()
-    module = "# a line that a module of middling size may have, many times\n" * 60
     names = [f"package-{number}" for number in range(PACKAGES)]
     for name in names:
-        files = {f"{name.replace('-', '_')}/part{number}.py": module for number in range(MODULES)}
+        stem = name.replace("-", "_")
+        files = {f"{stem}/part{number}.py": _module(f"{name} {number}") for number in range(MODULES)}
         tiny.add_wheel(name, "1.0", files=files)
     tiny.add_wheel("late", "1.0")
     (scratch / "wheels").mkdir()
-    file, content, _ = distributions.wheel("late", "1.0", files={"late/ops.py": module})
+    file, content, _ = distributions.wheel("late", "1.0", files={"late/ops.py": _module("late")})
     (scratch / "wheels" / file).write_bytes(content)
     project = scratch / "project"
     project.mkdir()
@@ -190,6 +190,14 @@ default = true
     (project / "greenroom.toml").write_text(declaration, encoding="utf-8")
     uv_lock(around, project)
     return around, project
+
+
+def _module(about: str) -> str:
+    """Return code as a module of middling size has: bytecode is made of it."""
+    function = (
+        "def work{0}(values, key=None):\n    return sorted((value * {0} for value in values), key=key)\n\n"
+    )
+    return f"ABOUT = {about!r}\n\n" + "".join(function.format(number) for number in range(40))
 
 
 def _records(declaration: Path, environ: dict[str, str]) -> None:
