@@ -9,7 +9,18 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import building, image_steps, planning, ray_calls, scale, servers, servers_running, sharing, starting
+from benchmarks import (
+    building,
+    image_steps,
+    moving,
+    planning,
+    ray_calls,
+    scale,
+    servers,
+    servers_running,
+    sharing,
+    starting,
+)
 from benchmarks.frame import measure
 from benchmarks.report import HEAD, merged, row
 
@@ -35,6 +46,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "build-further-compiled": building.further_compiled,
     "build-further-plain": building.further_plain,
     "build-further-pip": building.further_pip,
+    "unpack": moving.unpack,
     "crowd": starting.crowd,
     **ray_calls.BENCHMARKS,
     **servers_running.BENCHMARKS,

@@ -229,7 +229,8 @@ def test_the_root_is_where_the_variable_says(
 def test_a_runtime_env_names_the_directory(buildable: Path) -> None:
     found = nemo_rl.make_actor_runtime_env("a.Trt")
     directory = str(Path(found["py_executable"]).parents[1])
-    assert found["env_vars"] == {"VIRTUAL_ENV": directory, "UV_PROJECT_ENVIRONMENT": directory}
+    path = {"PATH": f"{directory}/bin:${{PATH}}"}
+    assert found["env_vars"] == {"VIRTUAL_ENV": directory, "UV_PROJECT_ENVIRONMENT": directory} | path
     assert _version(found["py_executable"]) == "2.0"
     del buildable
 

@@ -85,6 +85,7 @@ def make_actor_runtime_env(actor_class_fqn: str) -> dict[str, Any]:
     directory = os.path.dirname(os.path.dirname(py_executable))
     if os.path.isfile(os.path.join(directory, "pyvenv.cfg")):
         variables |= {"VIRTUAL_ENV": directory, "UV_PROJECT_ENVIRONMENT": directory}
+        variables.setdefault("PATH", f"{directory}/bin:${{PATH}}")  # Ray puts the node's own there
     return {"py_executable": py_executable, "env_vars": variables}
 
 
