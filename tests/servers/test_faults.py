@@ -115,11 +115,11 @@ def test_one_that_never_gets_ready_fails_with_what_its_probe_met(serving: Servin
     serving.write(
         {
             "a": SLEEP.replace('"]', '", "{port}"]')
-            + '\nready = { tcp = "127.0.0.1:{port}", start-period = 0.5 }'
+            + '\nready = { tcp = "127.0.0.1:{port}", start-period = 3 }'
         }
     )
     (unit,) = serving.up(status=1)
-    assert unit["reason"] == "not ready within 0.5 s: Connection refused"
+    assert unit["reason"] == "not ready within 3 s: Connection refused"
 
 
 def test_the_last_lines_of_the_log_are_in_the_error(serving: Serving) -> None:
