@@ -145,6 +145,7 @@ def test_small_servers_start_through_the_adapter_and_answer(
                 "NEMO_GYM_CONFIG_DICT": json.dumps(config),
                 "NEMO_GYM_CONFIG_PATH": name,
                 "RAY_TMPDIR": ray_folder,
+                "RAY_raylet_start_wait_time_s": "300",  # a busy machine takes longer than Ray waits
             },
             start_new_session=True,
         )
