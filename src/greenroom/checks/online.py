@@ -23,8 +23,6 @@ __all__ = ["check"]
 
 _AT_ONCE = 8
 _UNAUTHORIZED = (401, 403)
-_DEFAULT = "https://pypi.org/simple"
-"""uv's own default index, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +83,12 @@ def _places(facts: Facts) -> list[_Place]:
                 dict.fromkeys(wanted.names)
             )
         if wanted.supply is None and not wanted.spec.options.indexes:
-            # Not locked yet: the index that a lock would ask.
-            default = facts.environ.get("UV_DEFAULT_INDEX") or facts.environ.get("UV_INDEX_URL") or _DEFAULT
-            pages.setdefault(default.rstrip("/"), (f"{default.rstrip('/')}/", {}))[1].update(
-                dict.fromkeys(wanted.names)
-            )
+            # Not locked yet: the index that a lock would ask, where one is said; uv's own default is uv's.
+            default = facts.environ.get("UV_DEFAULT_INDEX") or facts.environ.get("UV_INDEX_URL")
+            if default:
+                pages.setdefault(default.rstrip("/"), (f"{default.rstrip('/')}/", {}))[1].update(
+                    dict.fromkeys(wanted.names)
+                )
     return [
         *(
             _Place(url=page, shown=f"the index {mask(index)}", index=index, components=tuple(names))
