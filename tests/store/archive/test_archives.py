@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ class Bench:
 
     workshop: Workshop
     key: str
-    archive: bytes
+    archive: bytes = field(repr=False)
     store: Store
 
     def unpack(self, archive: bytes | None = None, *, size: int = 1 << 16, **more: Any) -> unpacking.Unpacked:
@@ -183,12 +183,17 @@ def test_hard_links_stay_hard_links(workshop: Workshop, tmp_path: Path) -> None:
 @given(st.integers(min_value=0, max_value=10**9), st.integers(min_value=0, max_value=7))
 @example(0, 0)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_one_flipped_bit_leaves_nothing(bench: Bench, position: int, bit: int) -> None:
+def test_one_flipped_bit_leaves_nothing_or_changes_nothing(bench: Bench, position: int, bit: int) -> None:
     archive = bytearray(bench.archive)
     archive[position % len(archive)] ^= 1 << bit
-    with pytest.raises((ArchiveRefused, ArchiveForeign)):
-        bench.unpack(bytes(archive))
-    assert bench.left() == []
+    try:
+        got = bench.unpack(bytes(archive))
+    except (ArchiveRefused, ArchiveForeign):
+        assert bench.left() == []
+    else:  # zstd's frame has bits that change nothing: then all is as it was proven
+        assert archives.tar_of(bytes(archive)) == archives.tar_of(bench.archive)
+        moving.discard(bench.store, got.path)
+        shutil.rmtree(bench.store.bytecode)
 
 
 @given(st.integers(min_value=0, max_value=10**9))
