@@ -57,7 +57,7 @@ LAUNCH_KEYS = ("env", "env-file")
 OPTION_KEYS = (
     *("environment", "constraints", "overrides", "build-constraints", "default-groups", "python", "index"),
     *("build-env", "no-build-isolation", "install-local", "late-packages", "compile-bytecode", "link-mode"),
-    *("allow-clash", "post-install", "smoke"),
+    *("allow-clash", "post-install", "smoke", "prerelease", "index-strategy"),
 )
 SPEC_KEYS = frozenset(SOURCE_KEYS + OPTION_KEYS + LAUNCH_KEYS)
 """All that an actor's table may say."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.servers import test_contract
 from tests.support import usual
 
 from greenroom.cli.contract import answers, cluster, images, moves, reports, upkeep
@@ -76,6 +77,7 @@ def test_the_contract_names_every_command_that_has_json() -> None:
     from greenroom.cli.parsing import command_parser
 
     asked = {words[0] for words, _, _ in QUESTIONS} | {"edit"}
+    asked |= {words[0] for words, _ in test_contract.QUESTIONS} | set(test_contract.LINES)
     for command in grammar.COMMANDS:
         parser = command_parser(command, "x")
         getattr(grammar.module(command), f"add_{command}")(parser)
