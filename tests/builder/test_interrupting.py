@@ -97,6 +97,6 @@ def test_a_killed_uv_is_one_failure_with_the_signals_name(
     outcome = running.wait(status=1)
     (end,) = [event for event in syncer.events_of(outcome.stdout) if event["event"] in {"Ready", "Failed"}]
     assert "SIGKILL" in end["error"]
-    assert "build failed" in end["error"]
+    assert "build of slow 1.0 failed" in end["error"]
     again = syncer.start([job], Path(store.path), environ, folder=tmp_path)
     again.wait(status=0)
