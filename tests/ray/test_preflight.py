@@ -83,7 +83,7 @@ def test_what_a_script_defines_is_looked_for_under_the_scripts_name(monkeypatch:
 
     worker = type("Worker", (), {"__module__": "__main__"})
     monkeypatch.setattr(__main__, "__spec__", None)
-    monkeypatch.setattr(__main__, "__file__", "/x/train.py")
+    monkeypatch.setattr(__main__, "__file__", "/x/train.py", raising=False)
     assert naming.candidates(worker) == ("train.Worker", "__main__.Worker")
 
 

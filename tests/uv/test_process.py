@@ -233,6 +233,7 @@ def test_an_inherited_lock_is_held_until_the_process_ends(tmp_path: Path) -> Non
     path = tmp_path / "lock"
     lock = os.open(path, os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
+    waiting, go = os.pipe()
     taken: list[bool] = []
 
     def try_to_take(_: str) -> None:
@@ -245,14 +246,16 @@ def test_an_inherited_lock_is_held_until_the_process_ends(tmp_path: Path) -> Non
         else:
             taken.append(True)
         os.close(other)
+        os.write(go, b"x")
 
+    code = _python("import os", "print('holding', flush=True)", f"os.read({waiting}, 1)")
     with Group() as group:
-        group.run(
-            _python("print('holding')"), cwd=str(tmp_path), env={}, pass_fds=[lock], on_line=try_to_take
-        )
+        group.run(code, cwd=str(tmp_path), env={}, pass_fds=[lock, waiting], on_line=try_to_take)
         other = os.open(path, os.O_RDWR)
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.close(other)
+    for end in (waiting, go):
+        os.close(end)
     assert taken == [False]
 
 

@@ -109,17 +109,20 @@ class Control:
                 return {"units": list(self._supervisor.fleet.units)}
         return {"error": {"kind": "UnknownRequest", "message": "nobody knows that request", "status": 2}}
 
+    def _listening(self) -> list[_Client]:
+        """Return who wants to be told, as a list: one that is found gone while it is told drops out."""
+        return [client for client in self._clients if client.told]
+
     def _changed(self, name: str) -> None:
-        told = [client for client in self._clients if client.told]
+        told = self._listening()
         if told and name in self._supervisor.fleet.units:
             line = {"event": "state", "unit": self._supervisor.told(name)}
             for client in told:
                 client.send(line)
 
     def _heard(self, name: str) -> None:
-        for client in self._clients:
-            if client.told:
-                client.output(name)
+        for client in self._listening():
+            client.output(name)
 
 
 class _Client:
