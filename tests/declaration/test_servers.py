@@ -313,19 +313,19 @@ PARTS = st.lists(st.sampled_from(["a", "b", "math"]), min_size=1, max_size=4)
     st.lists(PARTS, min_size=1, max_size=8, unique_by=tuple), st.sets(st.sampled_from(["a", "math", "b/a"]))
 )
 def test_names_are_different_and_ends_of_their_paths(paths: list[list[str]], taken: set[str]) -> None:
-    absolute = ["/root/" + "/".join(path) for path in paths]
-    names = suffixes(absolute, "/root", taken)
+    absolute = ["/base/" + "/".join(path) for path in paths]
+    names = suffixes(absolute, "/base", taken)
     assert len(set(names.values())) == len(absolute)
     for path, name in names.items():
         assert path.endswith(f"/{name}")
         ends = [other for other in absolute if other.endswith(f"/{name}")]
-        assert ends == [path] or name == os.path.relpath(path, "/root")
+        assert ends == [path] or name == os.path.relpath(path, "/base")
 
 
 def test_a_directory_outside_the_root_has_a_name() -> None:
-    assert suffixes(["/other/srv", "/root/in/srv"], "/root") == {
+    assert suffixes(["/other/srv", "/base/in/srv"], "/base") == {
         "/other/srv": "other/srv",
-        "/root/in/srv": "in/srv",
+        "/base/in/srv": "in/srv",
     }
 
 

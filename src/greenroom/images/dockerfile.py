@@ -25,6 +25,8 @@ __all__ = ["needed", "texts", "write"]
 _MARK = "# Written by `greenroom image dockerfile`"
 _STORE = "/opt/greenroom"
 _CACHE = "/var/cache/greenroom"
+_PIP_CACHE = "/var/cache/pip"
+_NETRC = "/run/secrets/netrc"
 """A cache mount: uv's cache and greenroom's own, of which nothing is to be in a layer."""
 _METADATA = ("pyproject.toml", "setup.py", "setup.cfg")
 _USER = "65532:65532"
@@ -132,7 +134,8 @@ def _base(image: str, directory: str, *, install: bool) -> str:
     if install:
         lines += [
             f"ARG GREENROOM=greenroom=={__version__}",
-            "RUN --mount=type=cache,target=/root/.cache/pip \\",
+            f"RUN --mount=type=cache,id=pip,target={_PIP_CACHE} \\",
+            f"    PIP_CACHE_DIR={_PIP_CACHE} \\",
             '    python -m pip install --disable-pip-version-check --root-user-action=ignore "$GREENROOM"',
         ]
     lines += [
@@ -188,13 +191,13 @@ def _run(
 ) -> str:
     mounts = (
         f"--mount=type=cache,id=greenroom,target={_CACHE}",
-        "--mount=type=secret,id=netrc,target=/root/.netrc",
+        f"--mount=type=secret,id=netrc,target={_NETRC}",
         *((mount,) if mount else ()),
     )
     words = " ".join(filter(None, (more, *(f"--skip-extra {extra}" for extra in skipped))))
     sync = f"greenroom image sync --stage {stage} {words}".rstrip()
     commands = " \\\n && ".join(
-        (f"export XDG_CACHE_HOME={_CACHE}", sync, *after, "greenroom image prune-cache")
+        (f"export XDG_CACHE_HOME={_CACHE} NETRC={_NETRC}", sync, *after, "greenroom image prune-cache")
     )
     return "RUN " + " \\\n    ".join(mounts) + f" \\\n    {commands}"
 

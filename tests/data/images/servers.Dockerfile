@@ -18,16 +18,16 @@ COPY ["servers/a b/requirements.txt", "./servers/a b/"]
 COPY ["servers/base.txt", "./servers/"]
 COPY ["servers/math/requirements.txt", "./servers/math/"]
 RUN --mount=type=cache,id=greenroom,target=/var/cache/greenroom \
-    --mount=type=secret,id=netrc,target=/root/.netrc \
-    export XDG_CACHE_HOME=/var/cache/greenroom \
+    --mount=type=secret,id=netrc,target=/run/secrets/netrc \
+    export XDG_CACHE_HOME=/var/cache/greenroom NETRC=/run/secrets/netrc \
  && greenroom image sync --stage deps \
  && greenroom image prune-cache
 
 FROM stage-deps AS stage-local
 COPY [".", "./"]
 RUN --mount=type=cache,id=greenroom,target=/var/cache/greenroom \
-    --mount=type=secret,id=netrc,target=/root/.netrc \
-    export XDG_CACHE_HOME=/var/cache/greenroom \
+    --mount=type=secret,id=netrc,target=/run/secrets/netrc \
+    export XDG_CACHE_HOME=/var/cache/greenroom NETRC=/run/secrets/netrc \
  && greenroom image sync --stage local \
  && greenroom image freeze \
  && greenroom image prune-cache

@@ -14,7 +14,8 @@
 
 FROM python:3.12-slim AS base
 ARG GREENROOM=greenroom=={version}
-RUN --mount=type=cache,target=/root/.cache/pip \
+RUN --mount=type=cache,id=pip,target=/var/cache/pip \
+    PIP_CACHE_DIR=/var/cache/pip \
     python -m pip install --disable-pip-version-check --root-user-action=ignore "$GREENROOM"
 ENV GREENROOM_STORE=/opt/greenroom
 WORKDIR /app
@@ -22,32 +23,32 @@ WORKDIR /app
 FROM base AS stage-deps
 COPY ["greenroom.toml", "pyproject.toml", "uv.lock", "./"]
 RUN --mount=type=cache,id=greenroom,target=/var/cache/greenroom \
-    --mount=type=secret,id=netrc,target=/root/.netrc \
-    export XDG_CACHE_HOME=/var/cache/greenroom \
+    --mount=type=secret,id=netrc,target=/run/secrets/netrc \
+    export XDG_CACHE_HOME=/var/cache/greenroom NETRC=/run/secrets/netrc \
  && greenroom image sync --stage deps \
  && greenroom image prune-cache
 
 FROM stage-deps AS stage-trt
 RUN --mount=type=cache,id=greenroom,target=/var/cache/greenroom \
-    --mount=type=secret,id=netrc,target=/root/.netrc \
+    --mount=type=secret,id=netrc,target=/run/secrets/netrc \
     --mount=type=bind,from=late-wheels,source=/trt,target=/wheels \
-    export XDG_CACHE_HOME=/var/cache/greenroom \
+    export XDG_CACHE_HOME=/var/cache/greenroom NETRC=/run/secrets/netrc \
  && greenroom image sync --stage trt --find-links /wheels \
  && greenroom image prune-cache
 
 FROM stage-trt AS stage-fast
 RUN --mount=type=cache,id=greenroom,target=/var/cache/greenroom \
-    --mount=type=secret,id=netrc,target=/root/.netrc \
+    --mount=type=secret,id=netrc,target=/run/secrets/netrc \
     --mount=type=bind,from=late-wheels,source=/fast,target=/wheels \
-    export XDG_CACHE_HOME=/var/cache/greenroom \
+    export XDG_CACHE_HOME=/var/cache/greenroom NETRC=/run/secrets/netrc \
  && greenroom image sync --stage fast --find-links /wheels \
  && greenroom image prune-cache
 
 FROM stage-fast AS stage-local
 COPY [".", "./"]
 RUN --mount=type=cache,id=greenroom,target=/var/cache/greenroom \
-    --mount=type=secret,id=netrc,target=/root/.netrc \
-    export XDG_CACHE_HOME=/var/cache/greenroom \
+    --mount=type=secret,id=netrc,target=/run/secrets/netrc \
+    export XDG_CACHE_HOME=/var/cache/greenroom NETRC=/run/secrets/netrc \
  && greenroom image sync --stage local \
  && greenroom image freeze \
  && greenroom image prune-cache
