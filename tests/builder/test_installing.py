@@ -3,16 +3,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.support import distributions, jobs
+from tests.support.building import built, failure, said, sync
 
-from greenroom.builder import syncing
 from greenroom.builder.events import Event, Note, Output, Phase
-from greenroom.errors import BuildFailed, LateMissing, ProofRejected, SourceMissing
+from greenroom.errors import LateMissing, ProofRejected, SourceMissing
 from greenroom.locks import model as locks
 from greenroom.recipes.model import Distribution, Editable, Late, Origins
 from greenroom.store import layout, records
@@ -20,36 +19,12 @@ from greenroom.store.layout import Store
 from greenroom.store.model import State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tests.support.index import Index
-
-    from greenroom.builder.work import Job, Result
 
 
 @pytest.fixture
 def store(store_path: Path) -> Store:
     return Store(path=str(store_path), writable=True)
-
-
-def sync(work: Sequence[Job], store: Store, environ: dict[str, str], **more: Any) -> tuple[Result, ...]:
-    return syncing.sync(work, store, observer=more.pop("observer", lambda _: None), environ=environ, **more)
-
-
-def built(job: Job, store: Store, environ: dict[str, str], **more: Any) -> None:
-    (result,) = sync([job], store, environ, **more)
-    assert result.error is None, result.error
-
-
-def failure(job: Job, store: Store, environ: dict[str, str], **more: Any) -> BuildFailed:
-    (result,) = sync([job], store, environ, **more)
-    assert isinstance(result.error, BuildFailed), result.error
-    return result.error
-
-
-def said(store: Store, job: Job, code: str) -> Any:
-    command = [store.interpreter(job.key), "-c", f"import json\n{code}"]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, env={}).stdout)
 
 
 def editable(path: Path, name: str = "tinylib") -> jobs.Part:

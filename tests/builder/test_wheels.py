@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support import distributions, jobs
+from tests.support.building import built, failure, said, sync
 from tests.support.capabilities import needs_command
 
-from greenroom.builder import syncing
 from greenroom.builder.events import Event, Phase, Waiting
-from greenroom.errors import BuildFailed, FetchFailed, HashMismatch, NotCached, SourceMissing, WrongWheel
+from greenroom.errors import FetchFailed, HashMismatch, NotCached, SourceMissing, WrongWheel
 from greenroom.locks import model as locks
 from greenroom.recipes import keys, local
 from greenroom.recipes.model import Build, BuildInputs, Origins
@@ -22,37 +22,13 @@ from greenroom.store import records
 from greenroom.store.layout import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tests.support.gate import Gate
     from tests.support.index import Index
-
-    from greenroom.builder.work import Job, Result
 
 
 @pytest.fixture
 def store(store_path: Path) -> Store:
     return Store(path=str(store_path), writable=True)
-
-
-def sync(work: Sequence[Job], store: Store, environ: dict[str, str], **more: Any) -> tuple[Result, ...]:
-    return syncing.sync(work, store, observer=more.pop("observer", lambda _: None), environ=environ, **more)
-
-
-def built(job: Job, store: Store, environ: dict[str, str], **more: Any) -> None:
-    (result,) = sync([job], store, environ, **more)
-    assert result.error is None, result.error
-
-
-def failure(job: Job, store: Store, environ: dict[str, str], **more: Any) -> BuildFailed:
-    (result,) = sync([job], store, environ, **more)
-    assert isinstance(result.error, BuildFailed), result.error
-    return result.error
-
-
-def said(store: Store, job: Job, code: str) -> Any:
-    command = [store.interpreter(job.key), "-c", f"import json\n{code}"]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, env={}).stdout)
 
 
 def test_a_source_is_built_once_and_the_record_names_the_wheels_digest(
